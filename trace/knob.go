@@ -1,0 +1,33 @@
+package trace
+
+// Knob is a setting that changes a decision of the loop.
+type Knob uint8
+
+// The knobs.
+const (
+	BadKnob Knob = iota
+	KnobAPICv
+	KnobPostedTimer
+	KnobAdvance        // 0 off, ns fixed; AdvanceAdaptive for adaptive
+	KnobVMEntryAdvance // ns
+	KnobWaitPlacement  // a Placement
+	KnobPreemptionTimer
+	KnobFastpath // a RuleSet of vmm
+	KnobKick     // a KickRules of vmm
+	KnobExitsDisabled
+	KnobHaltPoll     // ns
+	KnobTuning       // a TuneEra of lapic
+	KnobRunningShort // running-vCPU shortcut of posted delivery
+	NumKnobs
+)
+
+// AdvanceAdaptive is the value of KnobAdvance for adaptive tuning: the −1 of
+// the kernel's lapic_timer_advance_ns.
+const AdvanceAdaptive = 1<<64 - 1
+
+// KnobNames names the knobs as the command line and the screen do.
+var KnobNames = []string{"bad", "apicv", "posted-timer", "timer-advance", "vmentry-advance", "wait-placement",
+	"preemption-timer", "fastpath", "kick", "exits-disabled", "halt-poll", "tuning-era", "running-shortcut"}
+
+// String returns the knob's name.
+func (k Knob) String() string { return nameOf(KnobNames, uint64(k)) }
