@@ -32,12 +32,21 @@ type CPU interface {
 	// Skip moves RIP past the intercepted instruction of the last Exit and ends
 	// the interrupt shadow. It does nothing where the CPU did it already.
 	Skip()
-	// CompleteRead supplies the result of the last exit's IN, memory read,
-	// RDMSR or MOV from CR8. For IN and RDMSR it does not move RIP; a memory
-	// access is completed by the next Run.
+	// CompleteRead supplies the result of the last exit's IN, memory read or
+	// RDMSR. For IN and RDMSR it does not move RIP; a memory access, read or
+	// write, is completed by the next Run.
 	CompleteRead(v uint64)
 	// CompleteCPUID supplies EAX, EBX, ECX and EDX.
 	CompleteCPUID(r [4]uint32)
+
+	// CR8 is the task priority, 0–15, as MOV to and from CR8 see it without an
+	// exit (TPR shadow). A MOV to CR8 of less than the threshold of
+	// SetTPRThreshold exits with ExitSetTPR after the write.
+	CR8() uint8
+	SetCR8(uint8)
+	SetTPRThreshold(uint8)
+	// SetIntercepts says which optional instructions exit.
+	SetIntercepts(Intercepts)
 
 	// Registers returns a copy of the state; SetRegisters replaces it.
 	Registers() Registers
@@ -53,10 +62,27 @@ type CPU interface {
 	WriteMSR(index uint32, v uint64) (ok bool)
 	// SetTSCOffset sets guest TSC minus host TSC.
 	SetTSCOffset(clock.Cycles)
+	// Save returns a copy of all state, registers and what waits for delivery,
+	// that later calls do not change; Restore brings one back. Guest memory is
+	// not part of it.
+	Save() any
+	Restore(any)
 	// Reset puts the CPU into its state after INIT (boot is false: caches, TSC,
 	// MSRs and FPU survive) or power-up. Intel SDM vol. 3A, 9.1
 	// "Initialization Overview".
 	Reset(powerUp bool)
+}
+
+// Intercepts are the exits that KVM_CAP_X86_DISABLE_EXITS can turn off. Where
+// HLT and MWAIT do not exit they idle in guest mode: Run spends the time up to
+// its limit, and an event or an open window ends the idling.
+type Intercepts struct {
+	HLT, MWAIT bool
+	// PLEGap and PLEWindow are the pause-loop exiting limits in cycles: a run of
+	// PAUSEs, each within PLEGap of the last, exits once it spans PLEWindow. A
+	// window of 0 turns it off. Intel SDM vol. 3C, 26.1.3 "Instructions That
+	// Cause VM Exits Conditionally".
+	PLEGap, PLEWindow clock.Cycles
 }
 
 // NotReady says why a maskable interrupt cannot be taken.

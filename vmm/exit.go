@@ -38,31 +38,30 @@ type ExitKind uint8
 
 // The kinds of exit.
 const (
-	BadExitKind    ExitKind = iota
-	StopLimit               // the clock reached the limit of Run
-	StopSignal              // a signal interrupted KVM_RUN
-	StopWindow              // the interrupt window asked for is open
-	StopNMIWindow           // the NMI window asked for is open
-	ExitHLT                 // HLT
-	ExitCPUID               // CPUID
-	ExitRDMSR               // RDMSR of an MSR that is not passed through
-	ExitWRMSR               // WRMSR of an MSR that is not passed through
-	ExitIO                  // IN, OUT, INS, OUTS
-	ExitMMIO                // a memory access outside RAM
-	ExitVMCALL              // VMCALL, VMMCALL
-	ExitPause               // PAUSE, if asked for
-	ExitMWAIT               // MWAIT
-	ExitMONITOR             // MONITOR
-	ExitINVD                // INVD
-	ExitWBINVD              // WBINVD
-	ExitXSETBV              // XSETBV
-	ExitRDPMC               // RDPMC
-	ExitTriple              // triple fault
-	ExitUnknown             // encoding without a row in the interpreter's table
-	ExitSetTPR              // CR8 lowered, user-space LAPIC on KVM
-	ExitInternal            // KVM_EXIT_INTERNAL_ERROR
-	ExitFailEntry           // KVM_EXIT_FAIL_ENTRY
-	ExitCR8                 // MOV to or from CR8; Write tells which
+	BadExitKind   ExitKind = iota
+	StopLimit              // the clock reached the limit of Run
+	StopSignal             // a signal interrupted KVM_RUN
+	StopWindow             // the interrupt window asked for is open
+	StopNMIWindow          // the NMI window asked for is open
+	ExitHLT                // HLT
+	ExitCPUID              // CPUID
+	ExitRDMSR              // RDMSR of an MSR that is not passed through
+	ExitWRMSR              // WRMSR of an MSR that is not passed through
+	ExitIO                 // IN, OUT, INS, OUTS
+	ExitMMIO               // a memory access outside RAM
+	ExitVMCALL             // VMCALL, VMMCALL
+	ExitPause              // PAUSE, if asked for
+	ExitMWAIT              // MWAIT
+	ExitMONITOR            // MONITOR
+	ExitINVD               // INVD
+	ExitWBINVD             // WBINVD
+	ExitXSETBV             // XSETBV
+	ExitRDPMC              // RDPMC
+	ExitTriple             // triple fault
+	ExitUnknown            // encoding without a row in the interpreter's table
+	ExitSetTPR             // CR8 set below the threshold; the write has happened
+	ExitInternal           // KVM_EXIT_INTERNAL_ERROR
+	ExitFailEntry          // KVM_EXIT_FAIL_ENTRY
 	numExitKinds
 )
 
@@ -75,5 +74,5 @@ var exitReasons = [numExitKinds]trace.ExitReason{
 	ExitMWAIT: trace.ExitMWAIT, ExitMONITOR: trace.ExitMONITOR, ExitINVD: trace.ExitINVD, ExitWBINVD: trace.ExitWBINVD,
 	ExitXSETBV: trace.ExitXSETBV, ExitRDPMC: trace.ExitRDPMC, ExitTriple: trace.ExitTripleFault,
 	ExitUnknown: trace.ExitUnknownInstruction, ExitSetTPR: trace.ExitCRAccess, ExitInternal: trace.ExitInternalError,
-	ExitFailEntry: trace.ExitEntryFailure, ExitCR8: trace.ExitCRAccess,
+	ExitFailEntry: trace.ExitEntryFailure,
 }

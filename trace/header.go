@@ -1,0 +1,23 @@
+package trace
+
+import "ticktrap/internal/clock"
+
+// Header describes a run: what a recording begins with and a screen shows on
+// top. Everything needed to run a model session again is in it.
+type Header struct {
+	Engine     string // "model", "kvm" or the name of an importer
+	LAPIC      string // "vmm" or "kernel"
+	Provenance Provenance
+	Guest      string // built-in name or file name
+	Args       string // --append
+	GuestHash  string // SHA-256 of the image, hex
+	Seed       uint64
+	Profile    string // cost profile, model only
+	Hz         clock.Hz
+	VCPUs      int
+	PCPUs      int
+	// Knobs are the values at the start, by Knob; [0] is unused.
+	Knobs [NumKnobs]uint64
+	// Host is a sentence about the machine: kernel and CPU, or the profile.
+	Host string
+}

@@ -1,0 +1,4 @@
+package trace
+
+// State is the fold of events.
+type State struct{}

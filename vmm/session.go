@@ -1,0 +1,106 @@
+package vmm
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// Session is what the screen drives: a run on an engine or a recording, with the
+// user's actions. Its methods may be called from one goroutine; they do not
+// block for longer than it takes to copy a frame.
+type Session interface {
+	// Frame copies the present state into f, reusing f's memory.
+	Frame(f *Frame)
+	// Do asks for an action. It returns an error, one sentence for the user, if
+	// the action is not possible now; otherwise the next frames show it.
+	Do(Command) error
+	// Close ends the run and finishes a recording. It may be called twice.
+	Close() error
+}
+
+// Frame is everything that a screen shows, as plain data.
+type Frame struct {
+	Header trace.Header
+	State  trace.State
+	Status Status
+	// CPUs are the vCPUs as they stand now; empty where registers are not known
+	// (recordings, imported traces).
+	CPUs []CPUFrame
+	// Knobs are the knobs with what the engine can do about them, in the order
+	// of trace.Knob.
+	Knobs []KnobState
+}
+
+// CPUFrame is one vCPU at the moment of a frame.
+type CPUFrame struct {
+	Regs Registers
+	// Code is guest code starting at CodeAt (linear), empty if not mapped.
+	Code   []byte
+	CodeAt uint64
+	Bits   int // 16, 32 or 64
+}
+
+// Status is the state of a session.
+type Status struct {
+	Run RunState
+	// Now is the position on the common TSC line.
+	Now clock.TSC
+	// Speed is guest time per wall time: 1 is real time, 0 as fast as possible.
+	Speed float64
+	// Rate is what is reached, guest seconds per wall second.
+	Rate      float64
+	CanBack   bool   // backwards steps are possible
+	Recording string // path, empty if not recording
+	RecBytes  int64
+	// Notice is the last thing the user should know, one sentence.
+	Notice string
+	// EndCode is the guest's exit status once Run is Ended.
+	End     trace.EndKind
+	EndCode uint32
+}
+
+// RunState says whether the guest is running.
+type RunState uint8
+
+// The run states. BadRunState is the invalid zero value.
+const (
+	BadRunState RunState = iota
+	Running
+	Paused
+	Ended
+)
+
+// RunStateNames names the run states.
+var RunStateNames = []string{"bad", "running", "paused", "ended"}
+
+// Verb is the kind of a Command.
+type Verb uint8
+
+// The verbs. BadVerb is the invalid zero value.
+const (
+	BadVerb        Verb = iota
+	DoRun               // run
+	DoPause             // pause
+	DoStepExit          // N exits on
+	DoStepDeadline      // to the end of the N-th deadline from here
+	DoBackExit          // the same, backwards
+	DoBackDeadline
+	DoKnob   // turn Knob to Value
+	DoSpeed  // set Speed
+	DoRecord // start recording to Path, or stop if empty
+	DoMark   // bookmark named Text
+	DoBreak  // stop at condition Text; empty removes it
+	DoSeek   // go to TSC At
+)
+
+// Command is an action of the user.
+type Command struct {
+	Verb  Verb
+	N     int
+	Knob  trace.Knob
+	Value uint64
+	Speed float64
+	Path  string
+	Text  string
+	At    clock.TSC
+}
