@@ -1,0 +1,135 @@
+package keymap
+
+// Binding is one row of the table.
+type Binding struct {
+	Action Action
+	Scope  Scope
+	Group  Group
+	// Keys ask for the action; the first is the one that the screen shows.
+	Keys []string
+	// Name identifies the action in the palette and in a configuration file.
+	Name string
+	// Short is one or two words for the key bar, Help a sentence without its full stop.
+	Short, Help string
+}
+
+// Default returns the table of actions, in the order of help. Each action has
+// exactly one row. The caller owns the copy.
+func Default() []Binding {
+	return []Binding{
+		{RunPause, Global, Running, []string{" "}, "run-pause", "run/pause", "run or pause the guest"},
+		{StepExit, Global, Running, []string{"s"}, "step-exit", "exit", "run to the next VM-exit and pause"},
+		{BackExit, Global, Running, []string{"S"}, "back-exit", "exit back", "go back to the VM-exit before"},
+		{StepDeadline, Global, Running, []string{"d"}, "step-deadline", "deadline", "run until the next deadline's chain is complete and pause"},
+		{BackDeadline, Global, Running, []string{"D"}, "back-deadline", "deadline back", "go back to the deadline before"},
+		{SpeedDown, Global, Running, []string{"["}, "slower", "slower", "let virtual time pass ten times slower"},
+		{SpeedUp, Global, Running, []string{"]"}, "faster", "faster", "let virtual time pass ten times faster, up to as fast as possible"},
+
+		{NextPane, Global, Moving, []string{"tab"}, "next-pane", "pane", "focus the next pane"},
+		{PrevPane, Global, Moving, []string{"shift+tab"}, "previous-pane", "pane back", "focus the pane before"},
+		{PaneTimer, Global, Moving, []string{"1"}, "pane-timer", "Timer", "focus Timer: each vCPU's LAPIC timer and what backs it"},
+		{PaneDeadlines, Global, Moving, []string{"2"}, "pane-deadlines", "Deadlines", "focus Deadlines: chains, lateness over time, histogram and percentiles"},
+		{PaneFastpath, Global, Moving, []string{"3"}, "pane-fastpath", "Fastpath", "focus Fastpath: hit rate per exit reason and why exits bailed out"},
+		{PaneKicks, Global, Moving, []string{"4"}, "pane-kicks", "Kicks", "focus Kicks: what each kick decided and what it executed"},
+		{PaneKnobs, Global, Moving, []string{"5"}, "pane-knobs", "Knobs", "focus Knobs: every setting, its key and whether this engine can turn it"},
+		{PaneExits, Global, Moving, []string{"6"}, "pane-exits", "Exits", "focus Exits: the list of VM-exits; enter opens the selected one"},
+		{PaneConsole, Global, Moving, []string{"7"}, "pane-console", "Console", "focus Console: what the guest wrote to its serial port"},
+		{Zoom, Global, Moving, []string{"z"}, "zoom", "zoom", "give the focused pane the whole screen, or give it back"},
+		{Up, Global, Moving, []string{"up", "k"}, "up", "up", "move the selection up, or scroll"},
+		{Down, Global, Moving, []string{"down", "j"}, "down", "down", "move the selection down, or scroll"},
+		{Left, Global, Moving, []string{"left"}, "left", "view back", "show the pane's view before, or turn the selected knob back"},
+		{Right, Global, Moving, []string{"right"}, "right", "view", "show the pane's next view, or turn the selected knob on"},
+		{PageUp, Global, Moving, []string{"pgup", "ctrl+b"}, "page-up", "page up", "move a page up"},
+		{PageDown, Global, Moving, []string{"pgdown", "ctrl+f"}, "page-down", "page down", "move a page down"},
+		{Top, Global, Moving, []string{"g", "home"}, "top", "oldest", "go to the first line"},
+		{Bottom, Global, Moving, []string{"G", "end"}, "bottom", "newest", "go to the last line and follow new ones"},
+		{Open, Global, Moving, []string{"enter"}, "open", "open", "open what is selected"},
+		{Back, Global, Moving, []string{"esc"}, "back", "back", "close what was opened, clear the filter, leave the zoom"},
+
+		{APICv, Global, Turning, []string{"a"}, "apicv", "APICv", "turn APIC virtualization and posted interrupts on or off"},
+		{PostedTimer, Global, Turning, []string{"p"}, "posted-timer", "posted timer", "let timer interrupts be posted from the hrtimer callback (pi_inject_timer)"},
+		{PreemptionTimer, Global, Turning, []string{"h"}, "preemption-timer", "hv timer", "let the VMX preemption timer back guest timers"},
+		{Fastpath, Global, Turning, []string{"f"}, "fastpath", "fastpath", "turn the fastpath off, or on with the last rule set"},
+		{FastpathEra, Global, Turning, []string{"F"}, "fastpath-era", "fastpath era", "take the fastpath rule set of the next kernel era"},
+		{KickTaxCut, Global, Turning, []string{"x"}, "kick-tax-cut", "kick tax cut", "cut the kick tax or not: algorithm KC against KB"},
+		{KickEra, Global, Turning, []string{"X"}, "kick-era", "kick era", "take the next kick algorithm: KA up to 5.14, KB 5.15, KC tax cut as posted, KD 5.17 on"},
+		{AdvanceUp, Global, Turning, []string{"+", "="}, "advance-up", "advance", "fix the timer advance 100 ns higher"},
+		{AdvanceDown, Global, Turning, []string{"-"}, "advance-down", "advance less", "fix the timer advance 100 ns lower"},
+		{Adaptive, Global, Turning, []string{"A"}, "adaptive", "adaptive", "let the timer advance tune itself, or fix it where it stands"},
+		{VMEntryAdvance, Global, Turning, []string{"v"}, "vmentry-advance", "vmentry advance", "take the next VM-entry advance of 0, 25 and 300 ns"},
+		{WaitPlacement, Global, Turning, []string{"w"}, "wait-placement", "wait place", "move the wait for the deadline: early in vcpu_enter_guest, or just before VM-entry"},
+		{HaltPoll, Global, Turning, []string{"H"}, "halt-poll", "halt poll", "take the next halt-polling limit of 0, 50, 200 and 400 us"},
+		{ExitsDisabled, Global, Turning, []string{"E"}, "exits-disabled", "HLT exits", "let HLT exit or not (KVM_CAP_X86_DISABLE_EXITS)"},
+		{TuningEra, Global, Turning, []string{"T"}, "tuning-era", "tuning era", "take the adaptive tuning of the next kernel era"},
+		{Shortcut, Global, Turning, []string{"R"}, "running-shortcut", "shortcut", "take the next rule for posting to the running vCPU"},
+
+		{NextLate, Global, Finding, []string{"n"}, "next-late", "next late", "select the next late deadline in Deadlines"},
+		{PrevLate, Global, Finding, []string{"N"}, "previous-late", "late before", "select the late deadline before in Deadlines"},
+		{Filter, Global, Finding, []string{"/"}, "filter", "filter", "show only the lines that contain a text; ! in front shows the others"},
+		{Break, Global, Finding, []string{"b"}, "break", "break", "pause when a condition holds; an empty one removes it"},
+		{Bookmark, Global, Finding, []string{"m"}, "bookmark", "mark", "set a bookmark at this TSC"},
+		{Jump, Global, Finding, []string{"'"}, "jump", "jump", "jump to a bookmark"},
+		{Explain, Global, Finding, []string{"e"}, "explain", "explain", "explain the selected deadline"},
+		{Compare, Global, Finding, []string{"c"}, "compare", "compare", "compare two stretches of a run"},
+
+		{Record, Global, Session, []string{"r"}, "record", "record", "start or stop a recording"},
+		{Help, Global, Session, []string{"?", "f1"}, "help", "help", "explain the focused pane and list the keys"},
+		{Palette, Global, Session, []string{":"}, "palette", "palette", "find an action or set a knob by name"},
+		{Theme, Global, Session, []string{"t"}, "theme", "theme", "take the next theme: dark, light, 16 colours, mono"},
+		{Units, Global, Session, []string{"u"}, "units", "units", "show times in cycles or in nanoseconds first"},
+		{Quit, Global, Session, []string{"q", "ctrl+c"}, "quit", "quit", "quit; asks first while recording"},
+
+		{Accept, Prompt, Answering, []string{"enter"}, "accept", "accept", "take what was typed or selected"},
+		{Cancel, Prompt, Answering, []string{"esc", "ctrl+c"}, "cancel", "cancel", "leave the prompt and change nothing"},
+		{Confirm, Question, Answering, []string{"y", "enter"}, "confirm", "yes", "answer yes"},
+		{Refuse, Question, Answering, []string{"n", "esc", "ctrl+c", "q"}, "refuse", "no", "answer no"},
+	}
+}
+
+// Map finds actions by key. Make one with New; it is read-only after that.
+type Map struct {
+	rows  []Binding
+	byKey [NumScopes]map[string]Action
+	byAct [NumActions]int // index into rows plus one
+}
+
+// New indexes a table of bindings.
+func New(rows []Binding) *Map {
+	m := &Map{rows: rows}
+	for i, b := range rows {
+		if m.byKey[b.Scope] == nil {
+			m.byKey[b.Scope] = map[string]Action{}
+		}
+		for _, k := range b.Keys {
+			m.byKey[b.Scope][k] = b.Action
+		}
+		m.byAct[b.Action] = i + 1
+	}
+	return m
+}
+
+// Lookup returns the action of a key in a scope. ok is false if it has none.
+func (m *Map) Lookup(s Scope, key string) (a Action, ok bool) {
+	a, ok = m.byKey[s][key]
+	return a, ok
+}
+
+// Binding returns the row of an action, the zero Binding if it has none.
+func (m *Map) Binding(a Action) Binding {
+	if int(a) >= len(m.byAct) || m.byAct[a] == 0 {
+		return Binding{}
+	}
+	return m.rows[m.byAct[a]-1]
+}
+
+// Rows returns the table in the order of help. The caller must not change it.
+func (m *Map) Rows() []Binding { return m.rows }
+
+// Key returns the key that the screen shows for an action, empty if none.
+func (m *Map) Key(a Action) string {
+	b := m.Binding(a)
+	if len(b.Keys) == 0 {
+		return ""
+	}
+	return KeyName(b.Keys[0])
+}

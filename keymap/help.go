@@ -1,0 +1,61 @@
+package keymap
+
+import "strings"
+
+// keyNames are the keys whose shown name differs from their string.
+var keyNames = map[string]string{
+	" ": "space", "up": "↑", "down": "↓", "left": "←", "right": "→", "pgdown": "pgdn", "f1": "F1",
+}
+
+// KeyName returns the name of a key as the screen and the docs show it.
+func KeyName(key string) string {
+	if n, ok := keyNames[key]; ok {
+		return n
+	}
+	return key
+}
+
+// KeyNames returns the names of all keys of a binding, joined by sep.
+func (b Binding) KeyNames(sep string) string {
+	var names []string
+	for _, k := range b.Keys {
+		names = append(names, KeyName(k))
+	}
+	return strings.Join(names, sep)
+}
+
+// Markdown returns docs/keys.md: the table of keys by group.
+func Markdown(rows []Binding) string {
+	var b strings.Builder
+	b.WriteString("<!-- Generated from package keymap by \"go generate ./keymap\"; do not edit. -->\n\n# Keys\n\n")
+	b.WriteString("Every action is also in the palette (`:`) under its name. An action that is not possible\n" +
+		"now says why when it is asked for.\n")
+	for g := BadGroup + 1; g < NumGroups; g++ {
+		b.WriteString("\n## " + g.String() + "\n\n| key | action | what it does |\n|---|---|---|\n")
+		for _, r := range rows {
+			if r.Group == g {
+				b.WriteString("| " + codeKeys(r) + " | " + r.Name + " | " + r.Help + scopeNote(r.Scope) + " |\n")
+			}
+		}
+	}
+	b.WriteString("\nThe mouse: a click focuses a pane and selects the line or knob under it, a second click on a\n" +
+		"selected exit opens it, the wheel scrolls the pane under the pointer.\n")
+	return b.String()
+}
+
+func codeKeys(b Binding) string {
+	var names []string
+	for _, k := range b.Keys {
+		names = append(names, "`"+KeyName(k)+"`")
+	}
+	return strings.Join(names, " ")
+}
+
+func scopeNote(s Scope) string {
+	if s == Global {
+		return ""
+	}
+	return " (" + s.String() + ")"
+}
+
+//go:generate go run gen.go
