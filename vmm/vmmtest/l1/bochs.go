@@ -1,0 +1,195 @@
+package l1
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"text/template"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// bochsrc configures a Skylake with VMX at 100 million instructions per second,
+// so that the TSC counts instructions. pluginctrl lines silence devices that
+// Debian's build would open on the host.
+var bochsrc = template.Must(template.New("bochsrc").Parse(
+	`cpu: model=corei7_skylake_x, count={{.CPUs}}{{if gt .CPUs 1}}, quantum=16{{end}}, ips=100000000, reset_on_triple_fault=0
+memory: guest=1024, host=1024
+romimage: file=/usr/share/bochs/BIOS-bochs-latest
+vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
+ata0-master: type=cdrom, path={{.Dir}}/l1.iso, status=inserted
+boot: cdrom
+com1: enabled=1, mode=file, dev={{.Dir}}/serial1
+com2: enabled=1, mode=file, dev={{.Dir}}/serial2
+log: {{.Dir}}/bochs.log
+clock: sync=none, time0=local
+pci: enabled=1, chipset=i440fx
+sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
+plugin_ctrl: sb16=0, es1370=0, speaker=0, unmapped=1
+display_library: term
+`))
+
+// grubCfg boots L1. Without tsc_early_khz the kernel believes CPUID's 3.5 GHz
+// and turns the preemption timer off.
+const grubCfg = `set timeout=0
+linux /boot/vmlinuz console=ttyS0 panic=-1 quiet nokaslr mitigations=off tsc_early_khz=100000 lpj=4000000 audit=0
+initrd /boot/initrd
+boot
+`
+
+// bochs prepares Bochs with kvm-intel's VMX emulated.
+func (m Machine) bochs(ctx context.Context, dir, initrd string) (*emulator, error) {
+	bin, err := exec.LookPath("bochs-bin")
+	if err != nil {
+		return nil, fmt.Errorf("no bochs-bin (packages bochs, bochs-term, bochsbios, vgabios): %w", ErrUnavailable)
+	}
+	if err := m.iso(ctx, dir, initrd); err != nil {
+		return nil, err
+	}
+	var rc bytes.Buffer
+	if err := bochsrc.Execute(&rc, struct {
+		CPUs int
+		Dir  string
+	}{m.CPUs, dir}); err != nil {
+		return nil, fmt.Errorf("writing bochsrc: %w", err)
+	}
+	conf, cont := filepath.Join(dir, "bochsrc"), filepath.Join(dir, "rc")
+	if err := os.WriteFile(conf, rc.Bytes(), 0o644); err != nil {
+		return nil, fmt.Errorf("writing bochsrc: %w", err)
+	}
+	// Debian's build starts in its debugger: "c" continues.
+	if err := os.WriteFile(cont, []byte("c\n"), 0o644); err != nil {
+		return nil, fmt.Errorf("writing the debugger's start file: %w", err)
+	}
+	cmd := exec.Command(bin, "-q", "-f", conf, "-rc", cont)
+	cmd.Dir = dir
+	e := &emulator{cmd: cmd, files: filepath.Join(dir, "serial2")}
+	e.run = func(ctx context.Context, follow func(io.Reader) error) error {
+		return runBochs(ctx, cmd, filepath.Join(dir, "serial1"), follow)
+	}
+	return e, nil
+}
+
+// iso makes a bootable image with kernel and initramfs.
+func (m Machine) iso(ctx context.Context, dir, initrd string) error {
+	mk, err := exec.LookPath("grub-mkrescue")
+	if err != nil {
+		return fmt.Errorf("no grub-mkrescue (packages grub-common, grub-pc-bin, xorriso, mtools): %w", ErrUnavailable)
+	}
+	root := filepath.Join(dir, "iso")
+	if err := os.MkdirAll(filepath.Join(root, "boot", "grub"), 0o755); err != nil {
+		return fmt.Errorf("making the boot image: %w", err)
+	}
+	kernel, err := os.ReadFile(m.Kernel.Image)
+	if err != nil {
+		return fmt.Errorf("making the boot image: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "boot", "vmlinuz"), kernel, 0o644); err != nil {
+		return fmt.Errorf("making the boot image: %w", err)
+	}
+	if err := os.Rename(initrd, filepath.Join(root, "boot", "initrd")); err != nil {
+		return fmt.Errorf("making the boot image: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "boot", "grub", "grub.cfg"), []byte(grubCfg), 0o644); err != nil {
+		return fmt.Errorf("making the boot image: %w", err)
+	}
+	out, err := exec.CommandContext(ctx, mk, "-o", filepath.Join(dir, "l1.iso"), root).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("making the boot image: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// termPTY is the terminal that the term display writes to, as named on stderr.
+var termPTY = regexp.MustCompile(`/dev/pts/\d+`)
+
+// runBochs runs the emulator under a terminal of its own, drains that and the
+// display's, and follows the serial port's file as it grows.
+//
+// Bochs ignores SIGTERM, and would block once a terminal that nobody reads is
+// full.
+func runBochs(ctx context.Context, cmd *exec.Cmd, serial string, follow func(io.Reader) error) error {
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		return fmt.Errorf("starting Bochs: %w", err)
+	}
+	defer tty.Close()
+	go drain(tty)
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+
+	tail := newTail(ctx, serial, exited)
+	err = follow(tail)
+	if tail.exit == nil {
+		_ = cmd.Process.Kill()
+		<-exited
+	}
+	return err
+}
+
+// drain discards a terminal's output. The first terminal named in it is the
+// display's; that one is drained too.
+func drain(tty io.Reader) {
+	var once sync.Once
+	buf := make([]byte, 4096)
+	for {
+		n, err := tty.Read(buf)
+		if name := termPTY.Find(buf[:n]); name != nil {
+			once.Do(func() {
+				if f, err := os.Open(string(name)); err == nil {
+					go func() { _, _ = io.Copy(io.Discard, f) }()
+				}
+			})
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// tail reads a file that another process is still writing. It ends when that
+// process has.
+type tail struct {
+	ctx    context.Context
+	path   string
+	f      *os.File
+	exited <-chan error
+	exit   error // io.EOF once the process is gone
+}
+
+func newTail(ctx context.Context, path string, exited <-chan error) *tail {
+	return &tail{ctx: ctx, path: path, exited: exited}
+}
+
+const tailInterval = 50 * time.Millisecond
+
+// Read implements io.Reader.
+func (t *tail) Read(p []byte) (int, error) {
+	for {
+		if t.f == nil {
+			t.f, _ = os.Open(t.path)
+		}
+		if t.f != nil {
+			if n, err := t.f.Read(p); n > 0 || (err != nil && err != io.EOF) {
+				return n, err
+			}
+		}
+		if t.exit != nil {
+			return 0, t.exit
+		}
+		select {
+		case <-t.exited:
+			t.exit = io.EOF
+		case <-t.ctx.Done():
+			return 0, t.ctx.Err()
+		case <-time.After(tailInterval):
+		}
+	}
+}

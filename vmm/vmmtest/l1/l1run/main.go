@@ -1,0 +1,121 @@
+//go:build linux
+
+// Command l1run boots an emulated machine with a real /dev/kvm and runs one
+// program in it, with the console on standard output:
+//
+//	go run ./vmm/vmmtest/l1/l1run -vendor svm -kernel 6.12 -program ./ticktrap -- doctor
+//	go run ./vmm/vmmtest/l1/l1run -test ticktrap/vmm/kvm -- -test.v -test.run Probe
+//
+// With -i standard input goes to the machine's serial console (QEMU only). It
+// exits with the program's exit code.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ticktrap/vmm/vmmtest/l1"
+)
+
+type options struct {
+	vendor, kernel, program, test string
+	cpus                          int
+	params, files, fetch, env     listFlag
+	out                           string
+	interactive                   bool
+	rows, cols                    uint
+	timeout                       time.Duration
+}
+
+// listFlag is a flag that may be given several times.
+type listFlag []string
+
+func (l *listFlag) String() string     { return strings.Join(*l, ",") }
+func (l *listFlag) Set(s string) error { *l = append(*l, s); return nil }
+
+func main() {
+	var o options
+	flag.StringVar(&o.vendor, "vendor", "svm", "svm (QEMU) or vmx (Bochs)")
+	flag.StringVar(&o.kernel, "kernel", "6.12", "kernel series")
+	flag.StringVar(&o.program, "program", "", "static program to run")
+	flag.StringVar(&o.test, "test", "", "package whose tests to run")
+	flag.IntVar(&o.cpus, "cpus", 1, "CPUs of the machine, 1 or 2")
+	flag.Var(&o.params, "param", "module parameter, MODULE:NAME=VALUE; may be repeated")
+	flag.Var(&o.files, "pack", "file to pack, HERE:THERE; may be repeated")
+	flag.Var(&o.fetch, "fetch", "file to bring back, by its path there; may be repeated")
+	flag.Var(&o.env, "env", "environment of the program, NAME=VALUE; may be repeated")
+	flag.StringVar(&o.out, "out", ".", "folder for the files brought back")
+	flag.BoolVar(&o.interactive, "i", false, "connect standard input to the console")
+	flag.UintVar(&o.rows, "rows", 24, "console lines")
+	flag.UintVar(&o.cols, "cols", 80, "console columns")
+	flag.DurationVar(&o.timeout, "timeout", 5*time.Minute, "give up after this time")
+	flag.Parse()
+	code, err := run(o, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "l1run:", err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func run(o options, args []string) (int, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir, err := os.MkdirTemp("", "ticktrap-l1run-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	initBinary := filepath.Join(dir, "init")
+	if err := l1.BuildInit(ctx, initBinary); err != nil {
+		return 0, err
+	}
+	program := o.program
+	if o.test != "" {
+		program = filepath.Join(dir, "test")
+		if err := l1.BuildTest(ctx, program, o.test); err != nil {
+			return 0, err
+		}
+	}
+	kernel, err := l1.FindKernel(o.kernel)
+	if err != nil {
+		return 0, err
+	}
+	m := l1.Machine{Vendor: l1.SVM, Kernel: kernel, CPUs: o.cpus, ModuleParams: map[string]string{}, Timeout: o.timeout}
+	if o.vendor == l1.VMX.String() {
+		m.Vendor = l1.VMX
+	}
+	for _, p := range o.params {
+		module, param, _ := strings.Cut(p, ":")
+		m.ModuleParams[module] = strings.TrimSpace(m.ModuleParams[module] + " " + param)
+	}
+	job := l1.Job{
+		Files:    map[string]string{"/program": program},
+		Commands: []l1.Command{{Argv: append([]string{"/program"}, args...), Env: o.env, Fetch: o.fetch}},
+		Console:  os.Stdout,
+		Rows:     uint16(o.rows), Cols: uint16(o.cols),
+	}
+	for _, f := range o.files {
+		here, there, _ := strings.Cut(f, ":")
+		job.Files[there] = here
+	}
+	if o.interactive {
+		job.Stdin = os.Stdin
+	}
+	r, err := m.Run(ctx, initBinary, job)
+	if err != nil {
+		return 0, err
+	}
+	for name, content := range r.Files {
+		if err := os.WriteFile(filepath.Join(o.out, filepath.Base(name)), content, 0o644); err != nil {
+			return 0, err
+		}
+	}
+	return r.Codes[0], nil
+}
