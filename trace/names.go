@@ -169,6 +169,7 @@ const (
 	BackNone Backing = iota
 	BackHV           // VMX preemption timer
 	BackSW           // hrtimer
+	NumBackings
 )
 
 // BackingNames names the backings.
@@ -207,6 +208,7 @@ const (
 	WaitEarly              // vcpu_enter_guest, before guest_enter_irqoff (up to 5.2)
 	WaitLate               // vmx_vcpu_run, just before VM-entry (5.3 on)
 	WaitCallback           // timer callback of a posted timer
+	NumPlacements
 )
 
 // PlacementNames names the placements.
@@ -227,6 +229,7 @@ const (
 	TuneReset               // beyond the ceiling: back to the initial value
 	TuneDone                // stopped for good
 	TuneOff                 // beyond the ceiling: feature turned off
+	NumTunes
 )
 
 // TuneNames names the verdicts.
@@ -270,6 +273,7 @@ const (
 	SourceIOAPIC        // I/O APIC
 	SourcePIC           // PIC through LVT0
 	SourceLVT           // another local vector
+	NumSources
 )
 
 // SourceNames names the sources.
@@ -311,6 +315,9 @@ const (
 	StepWake                          // wake_up_process
 )
 
+// NumKickSteps is the number of building blocks.
+const NumKickSteps = 6
+
 // KickStepNames names the bits of KickSteps.
 var KickStepNames = []string{"rcu", "task", "cmpxchg", "store", "ipi", "wake"}
 
@@ -323,6 +330,7 @@ const (
 	InGuestMode
 	ExitingGuestMode
 	ReadingShadowPageTables
+	NumModes
 )
 
 // ModeNames names the modes.
@@ -339,6 +347,7 @@ const (
 	BadHalt     HaltStep = iota
 	HaltPolling          // busy polling before blocking
 	HaltBlocked          // the thread sleeps
+	NumHaltSteps
 )
 
 // HaltNames names the halt steps.
@@ -360,6 +369,7 @@ const (
 	WakeUnblock              // KVM_REQ_UNBLOCK
 	WakeSignal               // a signal
 	WakeSpurious             // woken, nothing to run: went back to sleep
+	NumWakes
 )
 
 // WakeNames names the wake reasons.

@@ -42,6 +42,9 @@ const (
 	numKinds
 )
 
+// NumKinds is the number of event kinds, the invalid one included.
+const NumKinds = int(numKinds)
+
 // String returns the kind's name in the text form.
 func (k Kind) String() string {
 	if int(k) < len(Specs) {
