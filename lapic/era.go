@@ -1,0 +1,86 @@
+package lapic
+
+import "ticktrap/internal/clock"
+
+// Era is a range of kernel releases in which the timer code behaves alike.
+type Era uint8
+
+// The eras, named by their first release. BadEra is the invalid zero value.
+const (
+	BadEra  Era = iota
+	Era4_9      // 4.9
+	Era4_10     // 4.10–4.14
+	Era4_19     // 4.19–5.0
+	Era5_2      // 5.2
+	Era5_3      // 5.3, 5.4
+	Era5_6      // 5.6, 5.7
+	Era5_8      // 5.8, 5.9
+	Era5_10     // 5.10 (stable), 5.11
+	Era5_14     // 5.14–5.17
+	Era5_19     // 5.19–6.9
+	Era6_10     // 6.10–6.18
+	Era6_19     // 6.19–7.2
+	Era7_3      // 7.3 on
+	numEras
+)
+
+// Rules are the ways in which eras differ.
+type Rules struct {
+	Name string // release range, for people
+	// MinPeriod is the default of min_timer_period_us.
+	MinPeriod clock.Nanos
+	// SwitchCancelsAll: any change of the timer mode cancels the hrtimer and
+	// nothing else.
+	SwitchCancelsAll bool
+	// SwitchCancelsHV: entering or leaving TSC-deadline mode cancels the
+	// preemption timer too.
+	SwitchCancelsHV bool
+	// CancelDropsPending: cancelling the timers clears Pending.
+	CancelDropsPending bool
+	// RawTDCR: TDCR is stored without the mask 0xb.
+	RawTDCR bool
+	// RescaleTDCR: a new divisor rescales the remaining time and restarts.
+	RescaleTDCR bool
+	// HVAllModes: the preemption timer backs one-shot and periodic too.
+	HVAllModes bool
+	// HVAdvance: the preemption timer is programmed early by the advance.
+	HVAdvance bool
+	// SWAdvanceTest: an hrtimer that would be due within the advance expires at
+	// once; before, it was armed in the past.
+	SWAdvanceTest bool
+	// ExpiredIfHV: an expiry backed by the preemption timer is waited for in
+	// every mode; before, only in TSC-deadline mode.
+	ExpiredIfHV bool
+	// GuardEnabled: MSR 0x6e0 also needs the APIC enabled by IA32_APIC_BASE.
+	GuardEnabled bool
+	// DirectInject: expiries on the vCPU's thread inject at once with APICv.
+	DirectInject bool
+	// PostedTimer: pi_inject_timer exists.
+	PostedTimer bool
+	// ExpireFirst: at the preemption timer's exit the expiry is handled before
+	// the timer is marked unused.
+	ExpireFirst bool
+	// KickCallbackOnly: a pending expiry kicks only from the timer callback.
+	KickCallbackOnly bool
+	// RestoreZero: restoring a one-shot count of 0 expires at once; before, the
+	// full period began.
+	RestoreZero bool
+	// RestoreDropsExpired: restoring clears Expired.
+	RestoreDropsExpired bool
+	// WaitInjected: the wait needs the timer's vector injected.
+	WaitInjected bool
+	// WaitInNanos: with TSC scaling the wait is counted in nanoseconds.
+	WaitInNanos bool
+	// TuneFirst: tuning comes before the wait, so the cap is the new advance.
+	TuneFirst bool
+	// PeriodicFromNow: a periodic target that has passed becomes now.
+	PeriodicFromNow bool
+	// HVMaxValue: the preemption timer's range comes from HV.Max.
+	HVMaxValue bool
+}
+
+// Rules returns the row of e; BadEra and unknown eras get the newest.
+func (e Era) Rules() *Rules { return nil }
+
+// String returns the release range.
+func (e Era) String() string { return "" }
