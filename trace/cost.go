@@ -36,7 +36,7 @@ func unpackCost(v uint32) PhaseCost {
 }
 
 // MaxExitCosts is the number of phases that an ExitRecord tells apart.
-const MaxExitCosts = 14
+const MaxExitCosts = 10
 
 // CostSplit is the host time of one exit by phase, in the order in which the
 // phases first occurred. A phase that occurred twice is one entry.

@@ -12,11 +12,11 @@ const (
 	KnobVMEntryAdvance // ns
 	KnobWaitPlacement  // a Placement
 	KnobPreemptionTimer
-	KnobFastpath // a RuleSet of vmm
-	KnobKick     // a KickRules of vmm
+	KnobFastpath // a number of RuleSetNames
+	KnobKick     // a number of KickRulesNames
 	KnobExitsDisabled
 	KnobHaltPoll     // ns
-	KnobTuning       // a TuneEra of lapic
+	KnobTuning       // a number of TuneEraNames
 	KnobRunningShort // running-vCPU shortcut of posted delivery
 	NumKnobs
 )
