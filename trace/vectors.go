@@ -1,6 +1,10 @@
 package trace
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+)
 
 // Vectors is a set of interrupt vectors: IRR, ISR or PIR. Vector v is bit v mod
 // 64 of word v / 64.
@@ -50,4 +54,21 @@ func (s *Vectors) drain(from *Vectors) {
 		s[i] |= from[i]
 	}
 	*from = Vectors{}
+}
+
+// String lists the vectors from the highest down, "-" if there are none.
+func (s Vectors) String() string {
+	if s.Empty() {
+		return "-"
+	}
+	var b strings.Builder
+	for v := 255; v >= 0; v-- {
+		if s.Has(uint8(v)) {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, "%#02x", v)
+		}
+	}
+	return b.String()
 }

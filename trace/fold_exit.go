@@ -1,0 +1,153 @@
+package trace
+
+import "ticktrap/internal/clock"
+
+func foldExit(s *State, v *VCPU, e *Event) {
+	r := ExitReason(min(e.A, uint64(ExitOther)))
+	n := s.Exits.Push(ExitRecord{VCPU: e.VCPU, PCPU: e.PCPU, Reason: r, Seq: s.Events, At: e.TSC, RIP: e.B,
+		Info1: e.C, Info2: e.D})
+	v.Exit = Num(n + 1)
+	s.Exits.Get(n).Num = v.Exit
+	v.ExitAt, v.ExitReason, v.RIP = e.TSC, r, e.B
+	v.InGuest = false
+	v.Exits++
+	v.PCPU = e.PCPU
+	if s.Knobs[KnobFastpath] <= fastpathOff {
+		v.LoopMode = OutsideGuestMode
+	}
+	s.ExitStats[r].Count++
+	s.Rates.at(e.TSC).Exits++
+}
+
+// fastpathOff is the number of "off" in RuleSetNames.
+const fastpathOff = 1
+
+// current is the record of the exit that v is in, or was in last; nil if there
+// is none or the ring has lost it.
+func (s *State) current(v *VCPU) *ExitRecord {
+	if v.Exit == NoNum {
+		return nil
+	}
+	return s.Exits.Get(uint64(v.Exit) - 1)
+}
+
+// linkExit notes that the exit v is in concerns deadline n.
+func (s *State) linkExit(v *VCPU, n Num) {
+	if x := s.current(v); x != nil && !v.InGuest {
+		x.Deadline = n
+	}
+}
+
+// foldFastpath: as long as the fastpath re-enters, vcpu->mode stays
+// IN_GUEST_MODE; any other result leaves the inner loop.
+func foldFastpath(s *State, v *VCPU, e *Event) {
+	st := &s.ExitStats[min(e.A, uint64(ExitOther))]
+	count(st.Results[:], e.B)
+	count(st.Clauses[:], e.C)
+	if x := s.current(v); x != nil {
+		x.Result, x.Clause, x.HasFast = FastpathResult(e.B), Clause(e.C), true
+	}
+	if FastpathResult(e.B) != FastReenter {
+		v.LoopMode = OutsideGuestMode
+	}
+	if b := s.Rates.at(e.TSC); e.B != uint64(FastNone) {
+		b.Fastpath++
+		if e.B == uint64(FastReenter) {
+			b.Reentered++
+		}
+	}
+}
+
+// foldEntry: every request has been handled when a vCPU enters.
+func foldEntry(s *State, v *VCPU, e *Event) {
+	if v.Exit != NoNum && !v.InGuest {
+		st := &s.ExitStats[v.ExitReason]
+		st.Cycles.Add(e.TSC.Sub(v.ExitAt))
+		if e.D != 0 {
+			st.Reentries++
+		}
+		if x := s.current(v); x != nil {
+			x.EntryAt, x.Vector, x.Reentry = e.TSC, uint8(e.B), e.D != 0
+		}
+	}
+	v.InGuest, v.LoopMode, v.Requests, v.Halt = true, InGuestMode, 0, BadHalt
+	v.EntryAt, v.RIP = e.TSC, e.A
+	v.PCPU, v.Loaded = e.PCPU, true
+	for i := range v.Flight[:v.NFlight] {
+		if c := &v.Flight[i]; c.DeliverAt != 0 {
+			c.EntryAt, c.EntryExit = e.TSC, v.Exit
+		}
+	}
+}
+
+func foldCost(s *State, v *VCPU, e *Event) {
+	x := s.current(v)
+	for _, arg := range [4]uint64{e.A, e.B, e.C, e.D} {
+		a, b := UnpackCosts(arg)
+		s.addCost(x, a)
+		s.addCost(x, b)
+	}
+}
+
+func (s *State) addCost(x *ExitRecord, c PhaseCost) {
+	if c.Phase == BadPhase || c.Phase >= NumPhases {
+		return
+	}
+	s.Costs[c.Phase].Count++
+	s.Costs[c.Phase].Cycles += c.Cycles
+	if x != nil {
+		x.Costs.Add(c)
+	}
+}
+
+func foldKick(s *State, v *VCPU, e *Event) {
+	k := &s.Kicks
+	count(k.Decisions[:], e.A)
+	count(k.Modes[:], e.B)
+	for i := range k.Steps {
+		k.Steps[i] += e.C >> i & 1
+	}
+	if e.D == uint64(e.VCPU) {
+		k.Self++
+	}
+	d := KickDecision(e.A)
+	if d == KickIPI || d == KickExiting {
+		v.LoopMode = ExitingGuestMode
+	}
+	s.KickLedger.Push(KickRecord{At: e.TSC, Target: e.VCPU, From: uint8(e.D), PCPU: e.PCPU, Decision: d,
+		Mode: Mode(e.B), Steps: KickSteps(e.C)})
+	b := s.Rates.at(e.TSC)
+	b.Kicks++
+	if d == KickIPI {
+		b.IPIs++
+	}
+}
+
+func foldRequest(_ *State, v *VCPU, e *Event) { v.Requests = e.B }
+
+func foldHalt(s *State, v *VCPU, e *Event) {
+	count(s.Halts.Steps[:], e.A)
+	if v.Halt == BadHalt {
+		v.HaltedAt = e.TSC
+	}
+	v.Halt, v.Poll, v.LoopMode = HaltStep(e.A), clock.Nanos(e.B), OutsideGuestMode
+}
+
+// foldWake: a spurious wake-up does not end the halt.
+func foldWake(s *State, v *VCPU, e *Event) {
+	count(s.Halts.Wakes[:], e.A)
+	v.Poll = clock.Nanos(e.D)
+	if WakeReason(e.A) == WakeSpurious {
+		return
+	}
+	s.Halts.Halted += clock.Nanos(e.B)
+	s.Halts.Polled += min(e.C, 1)
+	v.Halt = BadHalt
+}
+
+func foldSched(_ *State, v *VCPU, e *Event) {
+	v.Loaded, v.PCPU = e.A != 0, uint8(e.B)
+	if !v.Loaded {
+		v.LoopMode = OutsideGuestMode
+	}
+}
