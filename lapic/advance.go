@@ -1,6 +1,10 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import (
+	"math"
+
+	"ticktrap/internal/clock"
+)
 
 // Tuning says how timer_advance_ns is set.
 type Tuning uint8
@@ -27,11 +31,14 @@ const (
 	numTuneEras
 )
 
-// TuneEraNames names the tuning eras.
+// TuneEraNames names the tuning eras by their first release.
 var TuneEraNames = []string{"bad", "4.20", "5.2", "5.3", "5.4", "6.10"}
 
+// String returns the first release of the era.
+func (e TuneEra) String() string { return TuneEraNames[e.row()] }
+
 // TuneVerdict is what adaptive tuning did with a delta; the order is that of the
-// event's enumeration.
+// tune event's enumeration.
 type TuneVerdict uint8
 
 // The verdicts. BadTune is the invalid zero value.
@@ -43,7 +50,48 @@ const (
 	TuneReset               // beyond the ceiling: back to 1000 ns
 	TuneDone                // near enough: stopped for good, after a last step
 	TuneOff                 // beyond the ceiling: feature turned off
+	numTuneVerdicts
 )
+
+// TuneVerdictNames names the verdicts.
+var TuneVerdictNames = [numTuneVerdicts]string{"bad", "late", "early", "ignored", "reset", "done", "off"}
+
+// String returns the short name.
+func (v TuneVerdict) String() string { return TuneVerdictNames[v%numTuneVerdicts] }
+
+// The constants of adaptive tuning: LAPIC_TIMER_ADVANCE_NS_INIT,
+// LAPIC_TIMER_ADVANCE_NS_MAX, LAPIC_TIMER_ADVANCE_ADJUST_STEP, and the band of
+// deltas that is acted on (from 5.4; before, its lower end stops tuning).
+const (
+	AdvanceInit clock.Nanos  = 1000
+	AdvanceMax  clock.Nanos  = 5000
+	AdjustMin   clock.Cycles = 100
+	AdjustMax   clock.Cycles = 10000
+	adjustStep               = 8
+)
+
+// tuneRules is one column of the adaptive tuning's history as a row.
+type tuneRules struct {
+	capped  bool // the step is at most an eighth of the advance
+	band    bool // deltas outside AdjustMin … AdjustMax are ignored
+	stops   bool // a delta below AdjustMin ends tuning
+	ceiling TuneVerdict
+}
+
+var tuneTable = [numTuneEras]tuneRules{
+	Tune4_20: {capped: true, stops: true},
+	Tune5_2:  {capped: true, stops: true, ceiling: TuneOff},
+	Tune5_3:  {capped: true, stops: true, ceiling: TuneReset},
+	Tune5_4:  {band: true, ceiling: TuneReset},
+	Tune6_10: {band: true, ceiling: TuneReset},
+}
+
+func (e TuneEra) row() TuneEra {
+	if e == BadTuneEra || e >= numTuneEras {
+		return numTuneEras - 1
+	}
+	return e
+}
 
 // TuneResult is one adjustment.
 type TuneResult struct {
@@ -51,14 +99,93 @@ type TuneResult struct {
 	Verdict  TuneVerdict
 }
 
-// SetAdvance chooses the advance: off, fixed at ns, or adaptive from 1000 ns (ns
-// is not looked at). It restarts tuning.
-func (a *APIC) SetAdvance(t Tuning, ns clock.Nanos, era TuneEra) {}
+// Step returns what adaptive tuning makes of a delta (cycles; negative is early)
+// with an advance of adv at a guest TSC of khz. done is true if tuning ends. The
+// arithmetic is the kernel's: 64 bits for the delta in nanoseconds, 32 for the
+// advance, both wrapping; from 5.4 on an early step larger than the advance wraps,
+// exceeds the ceiling and resets.
+//
+//	ns   = |delta| × 10^6 / khz
+//	step = min(ns, adv / 8)  (4.20–5.3), ns / 8  (5.4 on)
+//
+// Source: arch/x86/kvm/lapic.c, adjust_lapic_timer_advance.
+func (e TuneEra) Step(adv clock.Nanos, delta clock.Cycles, khz uint32) (res TuneResult, done bool) {
+	r := &tuneTable[e.row()]
+	res = TuneResult{Old: adv, New: adv, Verdict: TuneIgnored}
+	size := uint64(delta)
+	if delta < 0 {
+		size = -size
+	}
+	small := size < uint64(AdjustMin)
+	if khz == 0 || r.band && (small || size > uint64(AdjustMax)) {
+		return res, false
+	}
+	ns := size * 1_000_000 / uint64(khz)
+	step := uint32(ns / adjustStep)
+	if r.capped {
+		step = min(uint32(ns), uint32(adv)/adjustStep)
+	}
+	next := uint32(adv) + step
+	res.Verdict = TuneLater
+	if delta < 0 {
+		next, res.Verdict = uint32(adv)-step, TuneEarlier
+	}
+	if r.stops && small {
+		done, res.Verdict = true, TuneDone
+	}
+	if next > uint32(AdvanceMax) && r.ceiling != BadTune {
+		res.Verdict = r.ceiling
+		next, done = 0, true
+		if r.ceiling == TuneReset {
+			next, done = uint32(AdvanceInit), false
+		}
+	}
+	res.New = clock.Nanos(next)
+	return res, done
+}
 
-// SetEntryAdvance sets the time that VM-entry itself takes, vmentry_advance_ns;
-// 0 turns it off.
-func (a *APIC) SetEntryAdvance(ns clock.Nanos) {}
+// tune applies adaptive tuning to the advance; ok is false if it is off or has
+// stopped.
+func (a *APIC) tune(delta clock.Cycles) (res TuneResult, ok bool) {
+	t := &a.Timer
+	if t.Tuning != TuningAdaptive || t.AdjustDone {
+		return TuneResult{}, false
+	}
+	res, t.AdjustDone = t.TuneEra.Step(t.Advance, delta, t.KHz)
+	t.Advance = res.New
+	return res, true
+}
 
-// SetFrequency changes the guest's TSC frequency; the entry advance is computed
-// anew, after the change.
-func (a *APIC) SetFrequency(f clock.Hz) {}
+// SetAdvance chooses the advance: off, fixed at ns, or adaptive from AdvanceInit
+// (ns is not looked at). It restarts tuning. ns is cut to 0 … 4294967295.
+func (a *APIC) SetAdvance(mode Tuning, ns clock.Nanos, era TuneEra) {
+	t := &a.Timer
+	t.Tuning, t.TuneEra, t.AdjustDone = mode, era, false
+	switch mode {
+	case TuningFixed:
+		t.Advance = min(max(ns, 0), math.MaxUint32)
+	case TuningAdaptive:
+		t.Advance = AdvanceInit
+	default:
+		t.Advance = 0
+	}
+}
+
+// SetEntryAdvance sets the time that VM-entry itself takes, vmentry_advance_ns: the
+// wait, the hrtimer and the preemption timer then act that much earlier. 0 turns it
+// off. The posted patch multiplied in 32 bits, which wraps at 2.5 GHz from 1718 ns
+// on; here the product has 64.
+func (a *APIC) SetEntryAdvance(ns clock.Nanos) {
+	a.Timer.EntryAdvance = max(ns, 0)
+	a.Timer.EntryCycles = clock.Cycles(uint64(a.Timer.EntryAdvance) * uint64(a.Timer.KHz) / 1_000_000)
+}
+
+// SetFrequency changes the guest's TSC frequency. A timer that is armed keeps its
+// host time, as in KVM. The entry advance is computed anew after the change (the
+// posted patch did it before, and so kept the old frequency's value).
+func (a *APIC) SetFrequency(f clock.Hz) {
+	a.Config.Freq = f
+	a.Timer.KHz = uint32(f.KHz())
+	a.Timer.Scale = clock.NewScale(f)
+	a.SetEntryAdvance(a.Timer.EntryAdvance)
+}

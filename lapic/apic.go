@@ -1,6 +1,11 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import (
+	"fmt"
+	"math"
+
+	"ticktrap/internal/clock"
+)
 
 // Config is what a local APIC is built with.
 type Config struct {
@@ -22,6 +27,21 @@ type Config struct {
 	Errors bool
 }
 
+// Check returns an error if no VM could have this configuration.
+func (c Config) Check() error {
+	switch {
+	case c.Era == BadEra || c.Era >= numEras:
+		return fmt.Errorf("lapic: era %d does not exist", uint8(c.Era))
+	case c.Freq.KHz() == 0 || c.Freq.KHz() > math.MaxUint32:
+		return fmt.Errorf("lapic: guest TSC of %d Hz is not between 1 kHz and 4294967295 kHz", uint64(c.Freq))
+	case c.BusCycle < 0 || uint64(c.BusCycle) > math.MaxUint64/(math.MaxUint32*128):
+		return fmt.Errorf("lapic: bus cycle of %d ns overflows 64 bits at the largest count and divisor", c.BusCycle)
+	case c.MinPeriod < 0:
+		return fmt.Errorf("lapic: minimum timer period of %d ns is negative", c.MinPeriod)
+	}
+	return nil
+}
+
 // APIC is the local APIC of one vCPU. It holds no pointers: assignment copies it.
 type APIC struct {
 	Config Config
@@ -31,57 +51,94 @@ type APIC struct {
 	// kept elsewhere (ISR, TMR, IRR, PPR, TMCCT) are 0 in it.
 	Page          [64]uint32
 	ISR, TMR, IRR Set256
-	Timer         Timer
-	PI            Descriptor
+	// Errs is what ESR will show after the next write to it (Config.Errors).
+	Errs  uint32
+	Timer Timer
+	PI    Descriptor
 }
 
 // New returns the APIC of vCPU id after power-up: enabled in xAPIC mode, software
-// disabled, all local vectors masked. bsp is true for the boot processor.
-func New(id uint32, bsp bool, c Config) APIC { return APIC{} }
-
-// Reset puts the APIC into its state after INIT (keepBase: IA32_APIC_BASE and the
-// APIC ID survive) or power-up. The host timers must be cancelled.
-func (a *APIC) Reset(keepBase bool) {}
-
-// Enabled reports whether IA32_APIC_BASE enables the APIC (hardware-enabled).
-func (a *APIC) Enabled() bool { return false }
-
-// X2APIC reports whether the APIC is in x2APIC mode.
-func (a *APIC) X2APIC() bool { return false }
-
-// SoftEnabled reports whether SPIV bit 8 is set.
-func (a *APIC) SoftEnabled() bool { return false }
-
-// Read returns the value of r as the guest reads it in the present mode. In
-// xAPIC mode it always succeeds (reserved registers read 0); in x2APIC mode
-// ok=false means #GP.
-func (a *APIC) Read(r Reg, now Sample) (v uint64, ok bool) { return 0, false }
-
-// Write writes r as the guest does in the present mode. In xAPIC mode writes to
-// reserved or read-only registers are dropped; in x2APIC mode ok=false means #GP
-// and nothing changed.
-func (a *APIC) Write(r Reg, v uint64, now Sample) (e Effect, ok bool) { return Effect{}, false }
-
-// ReadMSR is RDMSR of an MSR for which OwnsMSR is true; ok=false means #GP.
-func (a *APIC) ReadMSR(index uint32, now Sample) (v uint64, ok bool) { return 0, false }
-
-// WriteMSR is WRMSR of an MSR for which OwnsMSR is true; ok=false means #GP and
-// nothing changed.
-func (a *APIC) WriteMSR(index uint32, v uint64, now Sample) (e Effect, ok bool) {
-	return Effect{}, false
+// disabled, all local vectors masked but LVT0 of the boot processor, which is
+// ExtINT. The timer's advance is off. bsp is true for the boot processor.
+func New(id uint32, bsp bool, c Config) APIC {
+	a := APIC{Config: c, ID: id}
+	if bsp {
+		a.Base = BaseBSP
+	}
+	a.Timer.Tuning = TuningOff
+	a.Reset(false)
+	a.SetFrequency(c.Freq)
+	return a
 }
 
-// ReadMMIO is a load of size bytes at offset off (below 0x1000) of the APIC page.
-// In x2APIC mode or with the APIC disabled it reads as all ones.
-func (a *APIC) ReadMMIO(off uint16, size uint8, now Sample) uint64 { return 0 }
+// Reset puts the APIC into its state after INIT (keepBase: IA32_APIC_BASE and the
+// APIC ID survive) or power-up. The settings of the timer's advance survive both;
+// the posted-interrupt descriptor is emptied. The host timers must be cancelled.
+//
+// Source: arch/x86/kvm/lapic.c, kvm_lapic_reset, with the quirk LINT0_REENABLED.
+func (a *APIC) Reset(keepBase bool) {
+	old := a.Page
+	if !keepBase {
+		a.Base = DefaultBase | BaseEnable | a.Base&BaseBSP
+	}
+	for i := range Table {
+		for n := range Table[i].Count {
+			a.Page[int(Table[i].Reg>>4)+n] = Table[i].Reset
+		}
+	}
+	a.setID()
+	if keepBase {
+		a.Page[ID>>4] = old[ID>>4]
+	}
+	a.Page[Version>>4] |= a.version()
+	if a.Base&BaseBSP != 0 {
+		a.Page[LVT0>>4] = uint32(ExtINT) << 8
+	}
+	if !a.Config.CMCI {
+		a.Page[LVTCMCI>>4] = 0
+	}
+	a.ISR, a.TMR, a.IRR, a.Errs = Set256{}, Set256{}, Set256{}, 0
+	a.PI = Descriptor{NV: NotifyVector, SN: a.PI.SN}
+	a.Timer.reset()
+}
 
-// WriteMMIO is a store to the APIC page. Stores that are not 4 bytes at a
-// multiple of 16 are dropped, as are all in x2APIC mode or with the APIC disabled.
-func (a *APIC) WriteMMIO(off uint16, size uint8, v uint64, now Sample) Effect { return Effect{} }
+func (a *APIC) version() uint32 {
+	v := uint32(5) << 16 // highest LVT entry
+	if a.Config.CMCI {
+		v = 6 << 16
+	}
+	if a.Config.DirectedEOI {
+		v |= versionDEOI
+	}
+	return v
+}
 
-// WriteBase writes IA32_APIC_BASE as the guest does; ok=false means #GP.
-func (a *APIC) WriteBase(v uint64) (e Effect, ok bool) { return Effect{}, false }
+// setID gives ID and LDR the values of the present mode.
+func (a *APIC) setID() {
+	if a.X2APIC() {
+		a.Page[ID>>4] = a.ID
+		a.Page[LDR>>4] = LogicalX2APIC(a.ID)
+		return
+	}
+	a.Page[ID>>4] = a.ID << 24
+}
 
-// MMIOBase returns the guest-physical address of the APIC page, and whether the
-// APIC decodes it (enabled, xAPIC mode).
-func (a *APIC) MMIOBase() (gpa uint64, decoded bool) { return 0, false }
+// reg returns the raw value of r.
+func (a *APIC) reg(r Reg) uint32 { return a.Page[r>>4&63] }
+
+// Enabled reports whether IA32_APIC_BASE enables the APIC (hardware-enabled).
+func (a *APIC) Enabled() bool { return a.Base&BaseEnable != 0 }
+
+// X2APIC reports whether the APIC is in x2APIC mode.
+func (a *APIC) X2APIC() bool { return a.Base&(BaseEnable|BaseX2APIC) == BaseEnable|BaseX2APIC }
+
+// SoftEnabled reports whether SPIV bit 8 is set.
+func (a *APIC) SoftEnabled() bool { return a.reg(SPIV)&spivEnable != 0 }
+
+// busCycle returns the length of one count at divisor 1.
+func (a *APIC) busCycle() uint64 {
+	if a.Config.BusCycle == 0 {
+		return 1
+	}
+	return uint64(a.Config.BusCycle)
+}

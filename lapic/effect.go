@@ -11,7 +11,7 @@ const (
 	EffectCancelSW                          // cancel the hrtimer
 	EffectCancelHV                          // turn the preemption timer off; Timer says so already
 	EffectArm                               // call Restart and do what it says
-	EffectTPR                               // TPR changed: what is deliverable may have
+	EffectTPR                               // PPR fell: more may be deliverable
 	EffectLVT0                              // LVT0 changed: evaluate LINT0 again
 	EffectEOI                               // Vector left service, if InService
 	EffectIPI                               // send ICR

@@ -26,11 +26,11 @@ const (
 
 // Rules are the ways in which eras differ.
 type Rules struct {
-	Name string // release range, for people
+	Name string // range of releases, for people
 	// MinPeriod is the default of min_timer_period_us.
 	MinPeriod clock.Nanos
 	// SwitchCancelsAll: any change of the timer mode cancels the hrtimer and
-	// nothing else.
+	// does nothing else.
 	SwitchCancelsAll bool
 	// SwitchCancelsHV: entering or leaving TSC-deadline mode cancels the
 	// preemption timer too.
@@ -67,8 +67,8 @@ type Rules struct {
 	RestoreZero bool
 	// RestoreDropsExpired: restoring clears Expired.
 	RestoreDropsExpired bool
-	// WaitInjected: the wait needs the timer's vector injected.
-	WaitInjected bool
+	// WaitAlways: the wait is entered with an advance of 0 too.
+	WaitAlways bool
 	// WaitInNanos: with TSC scaling the wait is counted in nanoseconds.
 	WaitInNanos bool
 	// TuneFirst: tuning comes before the wait, so the cap is the new advance.
@@ -79,8 +79,61 @@ type Rules struct {
 	HVMaxValue bool
 }
 
-// Rules returns the row of e; BadEra and unknown eras get the newest.
-func (e Era) Rules() *Rules { return nil }
+const microsecond clock.Nanos = 1000
 
-// String returns the release range.
-func (e Era) String() string { return "" }
+// eraRules holds one row per era. Each row repeats what stays true.
+var eraRules = [numEras]Rules{
+	Era4_9: {Name: "4.9", MinPeriod: 500 * microsecond, SwitchCancelsAll: true, RawTDCR: true, WaitAlways: true},
+	Era4_10: {Name: "4.10–4.14", MinPeriod: 500 * microsecond, SwitchCancelsAll: true, RawTDCR: true, WaitAlways: true,
+		HVAllModes: true},
+	Era4_19: {Name: "4.19–5.0", MinPeriod: 200 * microsecond, RawTDCR: true, RescaleTDCR: true, HVAllModes: true,
+		HVAdvance: true},
+	Era5_2: {Name: "5.2", MinPeriod: 200 * microsecond, RawTDCR: true, RescaleTDCR: true, HVAllModes: true,
+		HVAdvance: true, SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true},
+	Era5_3: {Name: "5.3–5.4", MinPeriod: 200 * microsecond, RawTDCR: true, RescaleTDCR: true, HVAllModes: true,
+		HVAdvance: true, SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true},
+	Era5_6: {Name: "5.6–5.7", MinPeriod: 200 * microsecond, RawTDCR: true, RescaleTDCR: true, HVAllModes: true,
+		HVAdvance: true, SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true,
+		SwitchCancelsHV: true},
+	Era5_8: {Name: "5.8–5.9", MinPeriod: 200 * microsecond, RawTDCR: true, RescaleTDCR: true, HVAllModes: true,
+		HVAdvance: true, SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true,
+		SwitchCancelsHV: true, DirectInject: true},
+	Era5_10: {Name: "5.10–5.11", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
+		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
+		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true},
+	Era5_14: {Name: "5.14–5.17", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
+		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
+		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true},
+	Era5_19: {Name: "5.19–6.9", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
+		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
+		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true},
+	Era6_10: {Name: "6.10–6.18", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
+		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
+		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true},
+	Era6_19: {Name: "6.19–7.2", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
+		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
+		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true, PeriodicFromNow: true},
+	Era7_3: {Name: "7.3", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
+		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
+		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true, PeriodicFromNow: true, HVMaxValue: true},
+}
+
+// Rules returns the row of e. An era that does not exist, BadEra included, gets
+// that of the newest.
+func (e Era) Rules() *Rules {
+	if e == BadEra || e >= numEras {
+		e = numEras - 1
+	}
+	return &eraRules[e]
+}
+
+// String returns the range of releases.
+func (e Era) String() string { return e.Rules().Name }
+
+// rules returns the row of the APIC's era.
+func (a *APIC) rules() *Rules { return a.Config.Era.Rules() }
