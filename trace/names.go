@@ -252,11 +252,12 @@ const (
 	DeliverRequest              // IRR, KVM_REQ_EVENT and kick (APICv off)
 	DeliverLost                 // masked or disabled
 	DeliverEvent                // NMI, SMI, INIT, SIPI, ExtINT: request and kick
+	DeliverVirtual              // self-IPI virtualization: IRR, no exit
 	NumDeliverRoutes
 )
 
 // DeliverNames names the delivery routes.
-var DeliverNames = []string{"bad", "merged", "pir+ipi", "pir", "pir+wake", "pir+kick", "irr+request", "lost", "event"}
+var DeliverNames = []string{"bad", "merged", "pir+ipi", "pir", "pir+wake", "pir+kick", "irr+request", "lost", "event", "virtual"}
 
 // String returns the short name.
 func (r DeliverRoute) String() string { return nameOf(DeliverNames, uint64(r)) }

@@ -53,8 +53,11 @@ type CPU interface {
 	SetRegisters(*Registers) error
 	// RIP is the current instruction pointer.
 	RIP() uint64
-	// GPR is one general register, by encoding number.
+	// GPR is one general register, by encoding number; SetGPR replaces it.
 	GPR(n int) uint64
+	SetGPR(n int, v uint64)
+	// SetXCR0 is XSETBV; ok is false if the value is invalid.
+	SetXCR0(v uint64) (ok bool)
 	// ReadMSR and WriteMSR access an MSR that belongs to the CPU proper (EFER,
 	// STAR, FS_BASE, …). ok is false if it has none such, or the value is
 	// invalid: the guest then gets #GP.

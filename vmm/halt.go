@@ -1,0 +1,174 @@
+package vmm
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// runnable is kvm_arch_vcpu_runnable: what there is to run for, or BadWake.
+func (m *Machine) runnable(v *vcpu) trace.WakeReason {
+	switch {
+	case v.mp == trace.MPRunnable:
+		return trace.WakeUnblock
+	case v.init || v.sipi && v.mp == trace.MPInitReceived:
+		return trace.WakeInit
+	case v.mp != trace.MPHalted:
+		return trace.BadWake
+	case v.nmis > 0 && v.cpu.NMIReady():
+		return trace.WakeNMI
+	case v.queued.Kind != BadEvent:
+		return trace.WakeInterrupt
+	case m.interruptible(v) && m.hasInterrupt(v):
+		return trace.WakeInterrupt
+	}
+	return trace.BadWake
+}
+
+// interruptible is kvm_arch_interrupt_allowed for a halted vCPU.
+func (m *Machine) interruptible(v *vcpu) bool {
+	ok, _ := v.cpu.Interruptible()
+	return ok
+}
+
+// hasInterrupt is kvm_cpu_has_interrupt, which moves PIR into IRR first.
+func (m *Machine) hasInterrupt(v *vcpu) bool {
+	if m.st.intr && v.id == 0 && v.apic.AcceptsPIC() {
+		return true
+	}
+	if v.apic.PI.ON {
+		m.syncPIR(v.pcpu, v)
+	}
+	_, ok := v.apic.Deliverable()
+	return ok
+}
+
+// checkBlock is kvm_vcpu_check_block: why a halt must end, or BadWake.
+func (m *Machine) checkBlock(p PCPU, v *vcpu) trace.WakeReason {
+	if w := m.runnable(v); w != trace.BadWake {
+		return w
+	}
+	switch {
+	case v.apic.HasPendingTimer() && v.mp == trace.MPHalted:
+		return trace.WakeTimer
+	case m.host.SignalPending(p, v.id):
+		return trace.WakeSignal
+	case v.requests&ReqUnblock != 0:
+		return trace.WakeUnblock
+	}
+	return trace.BadWake
+}
+
+// startHalt is vcpu_block up to the point where the thread polls or sleeps.
+func (m *Machine) startHalt(p PCPU, v *vcpu) {
+	if m.runnable(v) != trace.BadWake {
+		m.endHalt(p, v)
+		return
+	}
+	v.hvBefore = v.apic.Timer.HVInUse
+	m.switchToSoft(p, v)
+	v.haltAt = m.host.Now(p)
+	if v.haltPoll > 0 && v.mp == trace.MPHalted {
+		c, _ := m.hz.ToCycles(v.haltPoll)
+		v.pollEnd = v.haltAt + c
+		m.emit(p, v.id, trace.KindHalt, uint64(trace.HaltPolling), uint64(v.haltPoll), 0, 0)
+		v.stage = StagePoll
+		return
+	}
+	m.sleep(p, v)
+}
+
+// stepPoll is one turn of halt polling.
+func (m *Machine) stepPoll(p PCPU, v *vcpu) {
+	if w := m.checkBlock(p, v); w != trace.BadWake {
+		m.wake(p, v, w, true)
+		return
+	}
+	if m.host.Now(p) >= v.pollEnd || m.host.OtherRunnable(p) {
+		m.sleep(p, v)
+		return
+	}
+	if m.host.Idle(p, v.pollEnd) {
+		return // nothing will happen here before that: the host moved its clock
+	}
+	m.spend(p, trace.PhasePoll)
+}
+
+// sleep is the blocking half of a halt.
+func (m *Machine) sleep(p PCPU, v *vcpu) {
+	m.spend(p, trace.PhaseBlock)
+	v.blocked = true
+	if w := m.checkBlock(p, v); w != trace.BadWake {
+		m.wake(p, v, w, false)
+		return
+	}
+	m.emit(p, v.id, trace.KindHalt, uint64(trace.HaltBlocked), uint64(v.haltPoll), 0, 0)
+	m.flushConsole(p)
+	v.stage = StageWoken
+	m.host.Sleep(p, v.id)
+}
+
+// stepWoken is the thread running again after a sleep.
+func (m *Machine) stepWoken(p PCPU, v *vcpu) {
+	w := m.checkBlock(p, v)
+	if w == trace.BadWake {
+		m.host.Sleep(p, v.id)
+		return
+	}
+	m.wake(p, v, w, false)
+}
+
+// wake ends a halt: the poll time adapts, the preemption timer comes back, and
+// the vCPU runs if there is something to run.
+func (m *Machine) wake(p PCPU, v *vcpu, why trace.WakeReason, polled bool) {
+	v.blocked = false
+	halted, _ := m.hz.ToNanos(clock.TSC(max(0, m.host.Now(p).Sub(v.haltAt))))
+	m.adjustPoll(v, halted)
+	m.emit(p, v.id, trace.KindWake, uint64(why), uint64(halted), b2u(polled), uint64(v.haltPoll))
+	v.take(ReqUnblock)
+	if v.hvBefore && v.backing == trace.BackSW {
+		m.restartTimer(p, v)
+	}
+	v.hvBefore = false
+	if m.runnable(v) != trace.BadWake {
+		m.endHalt(p, v)
+		return
+	}
+	v.stage = StageAfter
+}
+
+// endHalt makes the vCPU run: INIT and SIPI are taken, a halt is over.
+func (m *Machine) endHalt(p PCPU, v *vcpu) {
+	if v.init || v.sipi {
+		m.acceptInit(p, v)
+	}
+	if v.mp == trace.MPHalted {
+		v.mp = trace.MPRunnable
+	}
+	v.stage = StageAfter
+}
+
+// The constants of adaptive halt polling: halt_poll_ns_grow, _grow_start and
+// _shrink (virt/kvm/kvm_main.c; _shrink is 0 up to 6.10).
+const (
+	pollGrow      = 2
+	pollGrowStart = 10_000
+	pollShrink    = 2
+)
+
+// adjustPoll is the tail of kvm_vcpu_halt: the vCPU's polling time grows while
+// halts are shorter than the maximum, and shrinks when they are longer.
+func (m *Machine) adjustPoll(v *vcpu, halted clock.Nanos) {
+	limit := m.st.knobs.HaltPoll
+	switch {
+	case limit == 0:
+		v.haltPoll = 0
+	case halted <= v.haltPoll:
+	case v.haltPoll > 0 && halted > limit:
+		v.haltPoll /= pollShrink
+		if v.haltPoll < pollGrowStart {
+			v.haltPoll = 0
+		}
+	case v.haltPoll < limit && halted < limit:
+		v.haltPoll = min(max(v.haltPoll*pollGrow, pollGrowStart), limit)
+	}
+}

@@ -1,0 +1,163 @@
+package vmm
+
+import (
+	"ticktrap/trace"
+)
+
+// handlers are the slow exit handlers (kvm_vmx_exit_handlers), by reason. They
+// run with IRQs on and leave the stage at StageAfter.
+var handlers = [trace.NumExits]func(*Machine, PCPU, *vcpu){
+	trace.ExitExternalInterrupt:  func(*Machine, PCPU, *vcpu) {},
+	trace.ExitPreemptionTimer:    handlePreemptionTimer,
+	trace.ExitInterruptWindow:    handleWindow,
+	trace.ExitNMIWindow:          handleWindow,
+	trace.ExitMSRWrite:           handleWRMSR,
+	trace.ExitMSRRead:            handleRDMSR,
+	trace.ExitHLT:                handleHLT,
+	trace.ExitCPUID:              handleCPUID,
+	trace.ExitIO:                 handleIO,
+	trace.ExitMMIO:               handleMMIO,
+	trace.ExitAPICAccess:         handleAPICAccess,
+	trace.ExitAPICWrite:          handleAPICAccess,
+	trace.ExitEOIInduced:         handleAPICAccess,
+	trace.ExitVMCALL:             handleVMCALL,
+	trace.ExitINVD:               handleNothing,
+	trace.ExitWBINVD:             handleNothing,
+	trace.ExitPause:              handlePause,
+	trace.ExitMWAIT:              handleNothing,
+	trace.ExitMONITOR:            handleNothing,
+	trace.ExitXSETBV:             handleXSETBV,
+	trace.ExitRDPMC:              handleRDPMC,
+	trace.ExitCRAccess:           handleTPR,
+	trace.ExitTripleFault:        handleEnd,
+	trace.ExitUnknownInstruction: handleEnd,
+	trace.ExitInternalError:      handleEnd,
+	trace.ExitEntryFailure:       handleEnd,
+}
+
+// stepHandle runs the exit's handler.
+func (m *Machine) stepHandle(p PCPU, v *vcpu) {
+	v.stage = StageAfter
+	m.syncTPR(v)
+	h := handlers[v.reason]
+	if h == nil {
+		panic("BUG: no handler for exit " + v.reason.String())
+	}
+	h(m, p, v)
+}
+
+func handlePreemptionTimer(m *Machine, p PCPU, v *vcpu) {
+	if !v.hv.softDisabled && !v.hv.forced {
+		m.hvExpired(p, v)
+	}
+}
+
+func handleWindow(m *Machine, p PCPU, v *vcpu) {
+	v.windowOn = false
+	m.request(p, v, ReqEvent)
+}
+
+// handleHLT is kvm_emulate_halt.
+func handleHLT(m *Machine, p PCPU, v *vcpu) {
+	v.cpu.Skip()
+	m.setMP(p, v, trace.MPHalted, 0)
+}
+
+func handleCPUID(m *Machine, p PCPU, v *vcpu) {
+	m.spend(p, trace.PhaseCPUID)
+	v.cpu.CompleteCPUID(m.cfg.CPUID(v.id, uint32(v.exit.Addr), uint32(v.exit.Data)))
+	v.cpu.Skip()
+}
+
+// handleVMCALL answers every hypercall with −KVM_ENOSYS.
+func handleVMCALL(m *Machine, p PCPU, v *vcpu) {
+	m.spend(p, trace.PhaseHypercall)
+	v.cpu.SetGPR(RAX, 1<<64-1000)
+	v.cpu.Skip()
+}
+
+func handleNothing(_ *Machine, _ PCPU, v *vcpu) { v.cpu.Skip() }
+
+// handlePause is kvm_vcpu_on_spin: another thread may have the CPU.
+func handlePause(m *Machine, p PCPU, v *vcpu) {
+	v.cpu.Skip()
+	if m.host.OtherRunnable(p) {
+		m.host.Yield(p, v.id)
+	}
+}
+
+// handleXSETBV accepts x87 and SSE state for XCR0.
+func handleXSETBV(m *Machine, p PCPU, v *vcpu) {
+	if v.exit.Addr != 0 || !v.cpu.SetXCR0(v.exit.Data) {
+		m.gp(p, v)
+		return
+	}
+	v.cpu.Skip()
+}
+
+// handleRDPMC: there is no virtual PMU.
+func handleRDPMC(m *Machine, p PCPU, v *vcpu) { m.gp(p, v) }
+
+// handleTPR is TPR_BELOW_THRESHOLD: the CPU has written CR8 already.
+func handleTPR(m *Machine, p PCPU, v *vcpu) { m.request(p, v, ReqEvent) }
+
+// handleEnd ends the run: the guest cannot go on.
+func handleEnd(m *Machine, p PCPU, v *vcpu) {
+	how, detail := trace.EndError, v.exit.RIP
+	switch v.reason {
+	case trace.ExitTripleFault:
+		how = trace.EndTripleFault
+	case trace.ExitUnknownInstruction:
+		how, detail = trace.EndUnknown, v.info[0]
+	}
+	m.Stop(p, how, 0, detail)
+}
+
+// handleIO emulates a port access.
+func handleIO(m *Machine, p PCPU, v *vcpu) {
+	e := &v.exit
+	m.st.devCPU = p
+	now := m.host.Now(p)
+	var where Where
+	if e.Write {
+		where = m.bus.Out(now, uint16(e.Addr), e.Size, uint32(e.Data))
+	} else {
+		var val uint32
+		val, where = m.bus.In(now, uint16(e.Addr), e.Size)
+		v.cpu.CompleteRead(uint64(val))
+	}
+	if e.String && e.Write {
+		v.cpu.CompleteRead(0)
+	}
+	m.payDevice(p, where)
+	if !e.String {
+		v.cpu.Skip()
+	}
+}
+
+// handleMMIO emulates a memory access outside RAM.
+func handleMMIO(m *Machine, p PCPU, v *vcpu) {
+	e := &v.exit
+	m.st.devCPU = p
+	m.spend(p, trace.PhaseEmulate)
+	now := m.host.Now(p)
+	var val uint64
+	var where Where
+	if e.Write {
+		where = m.bus.WriteMem(now, e.Addr, e.Size, e.Data)
+	} else {
+		val, where = m.bus.ReadMem(now, e.Addr, e.Size)
+	}
+	v.cpu.CompleteRead(val)
+	m.payDevice(p, where)
+}
+
+// payDevice spends the cost of a device access by the place that emulates it.
+// What no device claims goes to user space, as in KVM.
+func (m *Machine) payDevice(p PCPU, where Where) {
+	ph := trace.PhaseUser
+	if where == InKernel {
+		ph = trace.PhasePIO
+	}
+	m.spend(p, ph)
+}

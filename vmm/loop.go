@@ -1,0 +1,283 @@
+package vmm
+
+import (
+	"ticktrap/trace"
+)
+
+// Stage is where a vCPU stands in the run loop. One Step carries out one stage;
+// between two steps another vCPU may act, and whatever it did is seen then.
+type Stage uint8
+
+// The stages, in the order of a full turn.
+const (
+	StageOuter   Stage = iota // vcpu_run: enter the guest, or halt
+	StagePrepare              // vcpu_enter_guest: requests, event injection
+	StageTest                 // IRQs off, mode IN_GUEST_MODE: PIR sync, exit test
+	StageEntry                // vmx_vcpu_run: preemption timer, wait, VM-entry
+	StageGuest                // guest code
+	StageExit                 // after VM-exit: fastpath
+	StageHandle               // IRQs on: the exit's handler
+	StageAfter                // tail of vcpu_run: pending timer, host work
+	StagePoll                 // halt polling
+	StageSleep                // asleep in kvm_vcpu_block
+	StageWoken                // awake again
+	numStages
+)
+
+// StageNames names the stages.
+var StageNames = []string{"outer", "prepare", "test", "entry", "guest", "exit", "handle", "after", "poll", "sleep",
+	"woken"}
+
+var stages = [numStages]func(*Machine, PCPU, *vcpu){
+	StageOuter: (*Machine).stepOuter, StagePrepare: (*Machine).stepPrepare, StageTest: (*Machine).stepTest,
+	StageEntry: (*Machine).stepEntry, StageGuest: (*Machine).stepGuest, StageExit: (*Machine).stepExit,
+	StageHandle: (*Machine).stepHandle, StageAfter: (*Machine).stepAfter, StagePoll: (*Machine).stepPoll,
+	StageSleep: (*Machine).stepWoken, StageWoken: (*Machine).stepWoken,
+}
+
+// Step carries out one stage of vCPU id, on the host CPU where its thread runs.
+//
+// Preconditions: the thread of id is running there; interrupts due on that CPU
+// have been taken if IRQsOn; the guest has not ended.
+func (m *Machine) Step(id int) {
+	v := &m.vcpus[id]
+	stages[v.stage](m, v.pcpu, v)
+}
+
+// IRQsOn reports whether host interrupts are taken before the next step of vCPU
+// id. In the guest they cause an exit instead.
+func (m *Machine) IRQsOn(id int) bool {
+	switch m.vcpus[id].stage {
+	case StageTest, StageEntry, StageGuest, StageExit:
+		return false
+	}
+	return true
+}
+
+// InGuest reports whether vCPU id executes guest code.
+func (m *Machine) InGuest(id int) bool { return m.vcpus[id].stage == StageGuest }
+
+// Exiting reports whether vCPU id has just left the guest and its exit has not
+// been looked at: the point at which a debugger stops.
+func (m *Machine) Exiting(id int) bool { return m.vcpus[id].stage == StageExit }
+
+// Load is vcpu_load: the thread of vCPU id runs on p from now on.
+func (m *Machine) Load(p PCPU, id int) {
+	v := &m.vcpus[id]
+	moved := v.pcpu != p
+	v.pcpu = p
+	m.st.loaded[p] = int8(id)
+	v.apic.PI.Load()
+	if moved && v.apic.Timer.HVInUse {
+		m.restartTimer(p, v) // hv_deadline_tsc counts on the CPU it was set on
+	}
+	if moved && v.backing == trace.BackSW && !m.canPost(v) {
+		m.request(p, v, ReqMigrateTimer)
+	}
+	m.emit(p, id, trace.KindSched, 1, uint64(p), 0, 0)
+}
+
+// Put is vcpu_put: the thread of vCPU id leaves p. preempted says that it could
+// go on running.
+func (m *Machine) Put(p PCPU, id int, preempted bool) {
+	v := &m.vcpus[id]
+	v.apic.PI.Unload(preempted, !preempted)
+	m.emit(p, id, trace.KindSched, 0, uint64(p), 0, 0)
+	m.st.loaded[p] = -1
+}
+
+// stepOuter is the head of vcpu_run's loop.
+func (m *Machine) stepOuter(p PCPU, v *vcpu) {
+	m.spend(p, trace.PhaseOuter)
+	if v.mp == trace.MPRunnable {
+		v.stage = StagePrepare
+		return
+	}
+	m.startHalt(p, v)
+}
+
+// stepPrepare is vcpu_enter_guest up to the point where IRQs are off and the
+// mode is IN_GUEST_MODE.
+func (m *Machine) stepPrepare(p PCPU, v *vcpu) {
+	if v.take(ReqMigrateTimer) {
+		m.migrateTimer(p, v)
+	}
+	v.take(ReqScanIOAPIC)
+	v.take(ReqClockUpdate)
+	if v.take(ReqAPICvUpdate) {
+		m.applyAPICv(p, v)
+	}
+	if v.take(ReqInit) && m.acceptInit(p, v) {
+		v.stage = StageAfter
+		return
+	}
+	if v.take(ReqNMI) {
+		v.requests |= ReqEvent
+	}
+	if v.take(ReqEvent) {
+		m.spend(p, trace.PhaseEvent)
+		m.injectEvents(p, v)
+	}
+	m.spend(p, trace.PhasePrepare)
+	v.mode = trace.InGuestMode
+	v.stage = StageTest
+}
+
+// stepTest is the rest of vcpu_enter_guest before the inner loop.
+func (m *Machine) stepTest(p PCPU, v *vcpu) {
+	m.syncPIR(p, v)
+	m.spend(p, trace.PhaseExitTest)
+	if m.exitRequest(p, v) != trace.ClauseNone {
+		m.cancelEntry(p, v)
+		return
+	}
+	if m.st.knobs.WaitPlacement == trace.WaitEarly {
+		m.waitExpire(p, v, trace.WaitEarly)
+		m.spend(p, trace.PhaseEarlyGap)
+	}
+	v.reentry = false
+	v.stage = StageEntry
+}
+
+// cancelEntry gives up an entry attempt: a queued event goes back where it came
+// from (kvm_x86_cancel_injection keeps it queued for the next attempt).
+func (m *Machine) cancelEntry(p PCPU, v *vcpu) {
+	v.mode = trace.OutsideGuestMode
+	if v.queued.Kind != BadEvent {
+		v.requests |= ReqEvent
+	}
+	v.stage = StageAfter
+}
+
+// exitRequest is kvm_vcpu_exit_request: the first of its terms that holds, or
+// ClauseNone.
+//
+// Source: arch/x86/kvm/x86.c, kvm_vcpu_exit_request; S004 calls it
+// kvm_need_cancel_enter_guest.
+func (m *Machine) exitRequest(p PCPU, v *vcpu) trace.Clause {
+	switch {
+	case v.mode == trace.ExitingGuestMode:
+		return trace.ClauseModeExiting
+	case v.requests != 0:
+		return trace.ClauseRequest
+	case m.host.NeedResched(p, v.id):
+		return trace.ClauseNeedResched
+	case m.host.SignalPending(p, v.id):
+		return trace.ClauseSignal
+	}
+	return trace.ClauseNone
+}
+
+// stepEntry is vmx_vcpu_run up to the guest's first instruction.
+func (m *Machine) stepEntry(p PCPU, v *vcpu) {
+	hv := m.programHV(p, v)
+	if m.st.knobs.WaitPlacement == trace.WaitLate {
+		m.waitExpire(p, v, trace.WaitLate)
+	}
+	m.spend(p, trace.PhaseLateGap)
+	m.spend(p, trace.PhaseEntry)
+	vector := m.deliverQueued(p, v)
+	v.entered = m.common(m.host.Now(p))
+	m.flushCosts(p, v)
+	m.emitAt(v.entered, p, v.id, trace.KindEntry, v.cpu.RIP(), vector, hv, b2u(v.reentry))
+	v.startHV(m.host.Now(p), m.cfg.MultiShift, hv)
+	m.updateWindow(v)
+	v.stage = StageGuest
+}
+
+// stepGuest runs guest code until it exits, an interrupt arrives, or another CPU
+// must catch up.
+func (m *Machine) stepGuest(p PCPU, v *vcpu) {
+	if v.taking != BadEvent {
+		m.arrive(p, v)
+		return
+	}
+	until := m.host.Until(p)
+	e := v.cpu.Run(m.host.Now(p), min(until, v.hv.fire))
+	m.host.Ran(p, e.At)
+	switch {
+	case e.Reason == StopLimit && v.hv.fire <= e.At:
+		m.leave(p, v, e, trace.ExitPreemptionTimer, 0, 0)
+	case e.Reason == StopLimit || e.Reason == StopSignal:
+		m.stopped(p, v, e)
+	case m.virtualized(p, v, &e):
+	default:
+		a, b := exitInfo(&e)
+		m.leave(p, v, e, exitReasons[e.Reason], a, b)
+	}
+}
+
+// stopped is the end of a stretch of guest code without an exit of its own.
+func (m *Machine) stopped(p PCPU, v *vcpu, e Exit) {
+	irq, target, ok := m.host.Interrupted(p)
+	switch {
+	case !ok:
+		return // another CPU is behind: go on later
+	case irq == IRQNotify && target == v.id && v.apicv:
+		m.host.AckNotification(p)
+		m.spend(p, trace.PhaseNotify)
+		m.syncPIR(p, v)
+		m.updateWindow(v)
+	default:
+		m.leave(p, v, e, trace.ExitExternalInterrupt, 0, uint64(irqVectors[irq]))
+	}
+}
+
+// leave is the VM-exit itself.
+func (m *Machine) leave(p PCPU, v *vcpu, e Exit, r trace.ExitReason, info1, info2 uint64) {
+	v.exit, v.reason, v.info = e, r, [2]uint64{info1, info2}
+	v.exitedAt = m.common(e.At)
+	m.st.exits++
+	v.stage = StageExit
+}
+
+// stepExit is the rest of vmx_vcpu_run and of the inner loop: the exit is
+// reported, the fastpath has its chance.
+func (m *Machine) stepExit(p PCPU, v *vcpu) {
+	m.flushConsole(p)
+	m.emitAt(v.exitedAt, p, v.id, trace.KindExit, uint64(v.reason), v.exit.RIP, v.info[0], v.info[1])
+	m.spend(p, trace.PhaseExit)
+	result := m.fastpath(p, v)
+	if result == trace.FastReenter {
+		v.reentry = true
+		v.stage = StageEntry
+		return
+	}
+	v.mode = trace.OutsideGuestMode
+	m.spend(p, trace.PhaseDispatch)
+	v.stage = StageHandle
+	if result != trace.FastNone {
+		v.stage = StageAfter
+	}
+}
+
+// stepAfter is the tail of vcpu_run's loop.
+func (m *Machine) stepAfter(p PCPU, v *vcpu) {
+	v.take(ReqUnblock)
+	if v.apic.HasPendingTimer() {
+		m.spend(p, trace.PhaseInjectTimer)
+		m.injectTimer(p, v, trace.SourceTimer)
+	}
+	v.stage = StageOuter
+	if m.host.NeedResched(p, v.id) {
+		m.host.Yield(p, v.id)
+	}
+}
+
+// exitInfo are the two numbers that an exit event carries.
+func exitInfo(e *Exit) (a, b uint64) {
+	if e.Reason == ExitUnknown {
+		for i, x := range e.Bytes[:min(8, e.NBytes)] {
+			a |= uint64(x) << (8 * i)
+		}
+		return a, uint64(e.NBytes)
+	}
+	return e.Addr, e.Data
+}
+
+func b2u(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,250 @@
+package vmm
+
+import (
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/lapic"
+	"ticktrap/trace"
+)
+
+// Config is what a Machine is made of.
+type Config struct {
+	Hz    clock.Hz
+	Knobs Knobs
+	// CPUs are the vCPUs' processors; CPU 0 is the boot processor.
+	CPUs []CPU
+	// Place is the host CPU on which each vCPU starts.
+	Place []PCPU
+	// APIC is what the local APICs are built with.
+	APIC  lapic.Config
+	PCPUs int
+	Host  Host
+	Sink  trace.Sink
+	// CPUID answers CPUID for vCPU v; nil where the CPU never exits for it.
+	CPUID func(v int, leaf, subleaf uint32) [4]uint32
+	// MultiShift is the preemption timer's rate (IA32_VMX_MISC bits 4:0).
+	MultiShift uint8
+	// Exact says that Run stops to the instruction, so that the arrival in an
+	// interrupt handler can be seen when it happens.
+	Exact bool
+}
+
+// Machine is one virtual machine: vCPUs with their local APICs, and the loop
+// that runs them. All methods must be called by the goroutine that owns it; the
+// Host and the Bus call back into it from there.
+type Machine struct {
+	cfg   Config
+	hz    clock.Hz
+	scale clock.Scale
+	host  Host
+	bus   Bus
+	sink  trace.Sink
+
+	vcpus []vcpu
+	st    shared
+}
+
+// shared is the machine's state beside the vCPUs, copied by a snapshot.
+type shared struct {
+	knobs Knobs
+	// loaded is kvm_running_vcpu: the vCPU loaded on each host CPU, or −1.
+	loaded [maxPCPUs]int8
+	// offset is the common line minus the host TSC.
+	offset clock.Cycles
+	intr   bool // the PIC's output
+	ended  bool
+	end    trace.EndKind
+	code   uint32
+	detail uint64
+	text   [24]byte // console bytes not yet emitted
+	ntext  int
+	// exits counts VM-exits, samples and the like are counted from events.
+	exits  uint64
+	devCPU PCPU // where device emulation runs
+}
+
+// The largest machine.
+const (
+	MaxVCPUs = 64
+	maxPCPUs = 66
+)
+
+// vcpu is one virtual CPU with the loop's state. It is copied by a snapshot; cpu
+// is not part of it.
+type vcpu struct {
+	id    int
+	pcpu  PCPU
+	cpu   CPU
+	stage Stage
+	mode  trace.Mode
+	mp    trace.MPState
+	// blocked is the rcuwait's task pointer being set: the thread sleeps in
+	// kvm_vcpu_block.
+	blocked  bool
+	requests Request
+	apic     lapic.APIC
+
+	exit     Exit
+	reason   trace.ExitReason
+	info     [2]uint64
+	entered  clock.TSC // common line, of the last VM-entry
+	exitedAt clock.TSC
+	reentry  bool
+	// queued is an event already taken from the APIC for VM-entry.
+	queued    Event
+	windowOn  bool
+	immediate bool // an immediate exit is forced at the next entry
+	// taking is the kind of an event given to the CPU but not yet delivered,
+	// vector its vector; viaEntry says that it came by the VM-entry field.
+	taking   EventKind
+	vector   uint8
+	viaEntry bool
+	apicv    bool // vcpu->arch.apicv_active
+
+	backing trace.Backing
+	hv      hvTimer
+
+	nmis     uint8 // NMIs pending, at most 2
+	init     bool
+	sipi     bool
+	sipiVec  uint8
+	haltPoll clock.Nanos
+	haltAt   clock.TSC
+	pollEnd  clock.TSC
+	hvBefore bool // the preemption timer was in use before the halt
+
+	tscOffset clock.Cycles // guest TSC minus the common line
+	msr       msrs
+	costs     [costSlots]trace.PhaseCost
+	ncosts    int
+}
+
+// hvTimer is the VMX preemption timer of one vCPU.
+type hvTimer struct {
+	softDisabled bool
+	forced       bool      // an immediate exit was forced at this entry
+	fire         clock.TSC // host TSC at which it fires in this stay in the guest
+}
+
+const costSlots = 8
+
+// New returns a machine whose vCPUs are in their power-up state: vCPU 0 runs,
+// the others wait for INIT and SIPI.
+func New(cfg Config) (*Machine, error) {
+	if n := len(cfg.CPUs); n < 1 || n > MaxVCPUs {
+		return nil, fmt.Errorf("%d vCPUs: want 1 to %d", n, MaxVCPUs)
+	}
+	if cfg.PCPUs < 1 || cfg.PCPUs > maxPCPUs {
+		return nil, fmt.Errorf("%d host CPUs: want 1 to %d", cfg.PCPUs, maxPCPUs)
+	}
+	m := &Machine{cfg: cfg, hz: cfg.Hz, scale: clock.NewScale(cfg.Hz), host: cfg.Host, sink: cfg.Sink}
+	m.st.knobs = cfg.Knobs
+	for i := range m.st.loaded {
+		m.st.loaded[i] = -1
+	}
+	m.vcpus = make([]vcpu, len(cfg.CPUs))
+	for i := range m.vcpus {
+		v := &m.vcpus[i]
+		*v = vcpu{id: i, pcpu: cfg.Place[i], cpu: cfg.CPUs[i], stage: StageOuter, mp: trace.MPRunnable,
+			apicv: cfg.Knobs.APICv}
+		v.apic = lapic.New(uint32(i), i == 0, cfg.APIC)
+		m.setAdvance(v)
+		if i != 0 {
+			v.mp = trace.MPUninitialized
+		}
+		v.msr.reset()
+		v.cpu.SetTSCOffset(m.st.offset)
+		v.cpu.SetIntercepts(m.intercepts())
+	}
+	return m, nil
+}
+
+// SetBus connects the platform. It must be called before the first Step.
+func (m *Machine) SetBus(b Bus) { m.bus = b }
+
+// Ended reports whether the guest has stopped, how, and with which status.
+func (m *Machine) Ended() (how trace.EndKind, code uint32, ended bool) {
+	return m.st.end, m.st.code, m.st.ended
+}
+
+// Exits is the number of VM-exits so far.
+func (m *Machine) Exits() uint64 { return m.st.exits }
+
+// VCPUs is the number of vCPUs.
+func (m *Machine) VCPUs() int { return len(m.vcpus) }
+
+// CPU returns the processor of vCPU v.
+func (m *Machine) CPU(v int) CPU { return m.vcpus[v].cpu }
+
+// Knobs returns the present settings.
+func (m *Machine) Knobs() Knobs { return m.st.knobs }
+
+// Stop ends the guest from outside.
+func (m *Machine) Stop(p PCPU, how trace.EndKind, code uint32, detail uint64) {
+	if m.st.ended {
+		return
+	}
+	m.flushConsole(p)
+	m.st.ended, m.st.end, m.st.code, m.st.detail = true, how, code, detail
+	m.emit(p, trace.NoCPU, trace.KindEnd, uint64(how), uint64(code), detail, 0)
+}
+
+// emit reports an event now on p.
+func (m *Machine) emit(p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
+	m.emitAt(m.common(m.host.Now(p)), p, v, k, a, b, c, d)
+}
+
+func (m *Machine) emitAt(at clock.TSC, p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
+	m.sink.Emit(trace.Event{TSC: at, Kind: k, VCPU: uint8(v), PCPU: uint8(p), A: a, B: b, C: c, D: d})
+}
+
+// common converts host TSC to the common line.
+func (m *Machine) common(t clock.TSC) clock.TSC { return t.Add(m.st.offset) }
+
+// sample reads the clocks on p for vCPU v.
+func (m *Machine) sample(p PCPU, v *vcpu) lapic.Sample {
+	h := m.host.Now(p)
+	return lapic.Sample{Host: h, Guest: m.common(h).Add(v.tscOffset), Mono: m.host.Mono(p)}
+}
+
+// toCommon converts a guest TSC of v to the common line.
+func (v *vcpu) toCommon(g clock.TSC) clock.TSC { return g.Add(-v.tscOffset) }
+
+// spend accounts host work on p to the vCPU loaded there.
+func (m *Machine) spend(p PCPU, ph trace.Phase) {
+	m.account(p, ph, m.host.Spend(p, ph))
+}
+
+// account adds cycles to the cost split of the vCPU loaded on p. When the slots
+// of one event are full, they are reported and filled anew.
+func (m *Machine) account(p PCPU, ph trace.Phase, c clock.Cycles) {
+	l := m.st.loaded[p]
+	if l < 0 || c <= 0 {
+		return
+	}
+	v := &m.vcpus[l]
+	for i := range v.costs[:v.ncosts] {
+		if v.costs[i].Phase == ph {
+			v.costs[i].Cycles = min(v.costs[i].Cycles+c, trace.MaxPhaseCost)
+			return
+		}
+	}
+	if v.ncosts == costSlots {
+		m.flushCosts(p, v)
+	}
+	v.costs[v.ncosts] = trace.PhaseCost{Phase: ph, Cycles: min(c, trace.MaxPhaseCost)}
+	v.ncosts++
+}
+
+// flushCosts reports the cost split collected since the last report.
+func (m *Machine) flushCosts(p PCPU, v *vcpu) {
+	if v.ncosts == 0 {
+		return
+	}
+	c := &v.costs
+	m.emit(p, v.id, trace.KindCost, trace.PackCosts(c[0], c[1]), trace.PackCosts(c[2], c[3]),
+		trace.PackCosts(c[4], c[5]), trace.PackCosts(c[6], c[7]))
+	*c = [costSlots]trace.PhaseCost{}
+	v.ncosts = 0
+}

@@ -1,0 +1,299 @@
+package model
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// host implements vmm.Host on virtual time. Its whole state is in st.
+type host struct {
+	hz   clock.Hz
+	prof *Profile
+	m    *vmm.Machine
+	bus  vmm.Bus
+	// lookahead is the shortest time in which one CPU can reach another: the
+	// least flight of an IPI.
+	lookahead clock.TSC
+	slice     clock.TSC // scheduler time slice
+	st        hostState
+}
+
+// hostState is copied by a snapshot.
+type hostState struct {
+	cpus    []pcpu
+	timers  []hrtimer
+	threads []thread
+	seq     uint64
+	stopAt  clock.TSC // no CPU's guest code runs past this
+}
+
+// pcpu is one host CPU.
+type pcpu struct {
+	now   clock.TSC
+	cur   int // vCPU whose thread runs here, or −1
+	runq  []int
+	irqs  []irq // by time, then sequence
+	slice clock.TSC
+	// resched is TIF_NEED_RESCHED of the running thread.
+	resched bool
+	idle    bool // in its idle state: leaving it costs time
+	noise   noise
+}
+
+// irq is an interrupt on its way to a CPU.
+type irq struct {
+	at   clock.TSC
+	seq  uint64
+	kind vmm.IRQ
+	vcpu int
+	wake bool // a remote wake-up: the thread becomes runnable
+}
+
+// hrtimer backs the guest timer of one vCPU.
+type hrtimer struct {
+	armed bool
+	due   clock.Nanos
+	at    clock.TSC
+	cpu   vmm.PCPU
+}
+
+// thread is the thread of one vCPU.
+type thread struct {
+	cpu    vmm.PCPU
+	asleep bool
+}
+
+func (h *host) cpu(p vmm.PCPU) *pcpu { return &h.st.cpus[p] }
+
+// Now implements vmm.Host.
+func (h *host) Now(p vmm.PCPU) clock.TSC { return h.st.cpus[p].now }
+
+// Mono implements vmm.Host: CLOCK_MONOTONIC began with the TSC.
+func (h *host) Mono(p vmm.PCPU) clock.Nanos {
+	ns, ok := h.hz.ToNanos(h.st.cpus[p].now)
+	if !ok {
+		panic("BUG: the model's clock left the range of nanoseconds")
+	}
+	return ns
+}
+
+// Spend implements vmm.Host: the phase's cost passes on p.
+func (h *host) Spend(p vmm.PCPU, ph trace.Phase) clock.Cycles {
+	c := h.cpu(p)
+	d := c.noise.draw(&h.prof.Phases[ph])
+	c.now = c.now.Add(d)
+	return d
+}
+
+// Delay implements vmm.Host.
+func (h *host) Delay(p vmm.PCPU, c clock.Cycles) { h.cpu(p).now = h.cpu(p).now.Add(c) }
+
+// Ran implements vmm.Host.
+func (h *host) Ran(p vmm.PCPU, at clock.TSC) { h.cpu(p).now = max(h.cpu(p).now, at) }
+
+// Until implements vmm.Host.
+func (h *host) Until(p vmm.PCPU) clock.TSC {
+	until := min(h.nextIRQ(p), h.st.stopAt)
+	for q := range h.st.cpus {
+		if vmm.PCPU(q) == p {
+			continue
+		}
+		if t := h.nextTime(vmm.PCPU(q)); t < until {
+			until = min(until, t+h.lookahead)
+		}
+	}
+	return until
+}
+
+// nextTime is when p does something next: now if a thread runs on it.
+func (h *host) nextTime(p vmm.PCPU) clock.TSC {
+	if c := h.cpu(p); c.cur >= 0 {
+		return c.now
+	}
+	return h.nextIRQ(p)
+}
+
+// nextIRQ is the time of the earliest interrupt for p.
+func (h *host) nextIRQ(p vmm.PCPU) clock.TSC {
+	c := h.cpu(p)
+	t := clock.Never
+	if len(c.irqs) > 0 {
+		t = c.irqs[0].at
+	}
+	if c.cur >= 0 && len(c.runq) > 0 {
+		t = min(t, c.slice)
+	}
+	for i := range h.st.timers {
+		if x := &h.st.timers[i]; x.armed && x.cpu == p {
+			t = min(t, x.at)
+		}
+	}
+	if p == 0 {
+		t = min(t, h.bus.NextTimer())
+	}
+	return t
+}
+
+// dueTimer returns the vCPU whose hrtimer on p is due first, or −1.
+func (h *host) dueTimer(p vmm.PCPU, now clock.TSC) int {
+	best, at := -1, clock.Never
+	for i := range h.st.timers {
+		if x := &h.st.timers[i]; x.armed && x.cpu == p && x.at <= now && x.at < at {
+			best, at = i, x.at
+		}
+	}
+	return best
+}
+
+// Interrupted implements vmm.Host.
+func (h *host) Interrupted(p vmm.PCPU) (vmm.IRQ, int, bool) {
+	c := h.cpu(p)
+	if h.dueTimer(p, c.now) >= 0 || c.cur >= 0 && len(c.runq) > 0 && c.slice <= c.now {
+		return vmm.IRQTimer, -1, true
+	}
+	if p == 0 && h.bus.NextTimer() <= c.now {
+		return vmm.IRQTimer, -1, true
+	}
+	if len(c.irqs) > 0 && c.irqs[0].at <= c.now {
+		return c.irqs[0].kind, c.irqs[0].vcpu, true
+	}
+	return vmm.BadIRQ, -1, false
+}
+
+// AckNotification implements vmm.Host.
+func (h *host) AckNotification(p vmm.PCPU) {
+	c := h.cpu(p)
+	if len(c.irqs) == 0 || c.irqs[0].kind != vmm.IRQNotify {
+		panic("BUG: no notification to acknowledge")
+	}
+	c.irqs = c.irqs[:copy(c.irqs, c.irqs[1:])]
+}
+
+// StartTimer implements vmm.Host.
+func (h *host) StartTimer(p vmm.PCPU, v int, due clock.Nanos) {
+	at, ok := h.hz.ToCycles(max(0, due))
+	if !ok {
+		at = clock.Never
+	}
+	h.st.timers[v] = hrtimer{armed: true, due: due, at: at, cpu: h.timerCPU(p, v)}
+}
+
+// timerCPU is where an hrtimer armed on p expires: there, or with posted timers
+// on the housekeeping CPU.
+func (h *host) timerCPU(p vmm.PCPU, v int) vmm.PCPU {
+	if h.m.CanPostTimer(v) {
+		return vmm.PCPU(len(h.st.cpus) - 1)
+	}
+	return p
+}
+
+// CancelTimer implements vmm.Host.
+func (h *host) CancelTimer(_ vmm.PCPU, v int) { h.st.timers[v].armed = false }
+
+// MoveTimer implements vmm.Host.
+func (h *host) MoveTimer(p vmm.PCPU, v int) {
+	if h.st.timers[v].armed {
+		h.st.timers[v].cpu = h.timerCPU(p, v)
+	}
+}
+
+// SendIPI implements vmm.Host.
+func (h *host) SendIPI(from, to vmm.PCPU, k vmm.IRQ, v int) {
+	h.post(to, irq{at: h.arrival(from), kind: k, vcpu: v})
+}
+
+func (h *host) arrival(from vmm.PCPU) clock.TSC {
+	c := h.cpu(from)
+	return c.now.Add(c.noise.draw(&h.prof.Phases[trace.PhaseIPIFlight]))
+}
+
+// post puts an interrupt into a CPU's queue.
+func (h *host) post(p vmm.PCPU, i irq) {
+	h.st.seq++
+	i.seq = h.st.seq
+	c := h.cpu(p)
+	c.irqs = append(c.irqs, i)
+	for n := len(c.irqs) - 1; n > 0 && c.irqs[n-1].at > i.at; n-- {
+		c.irqs[n-1], c.irqs[n] = c.irqs[n], c.irqs[n-1]
+	}
+}
+
+// Asleep implements vmm.Host.
+func (h *host) Asleep(v int) bool { return h.st.threads[v].asleep }
+
+// Wake implements vmm.Host.
+func (h *host) Wake(from vmm.PCPU, v int) bool {
+	t := &h.st.threads[v]
+	if !t.asleep {
+		return false
+	}
+	t.asleep = false
+	if t.cpu == from {
+		h.enqueue(from, v)
+	} else {
+		h.post(t.cpu, irq{at: h.arrival(from), kind: vmm.IRQResched, vcpu: v, wake: true})
+	}
+	return true
+}
+
+// enqueue makes v's thread runnable on p. It preempts the running thread: a
+// thread that slept has the smaller virtual runtime.
+func (h *host) enqueue(p vmm.PCPU, v int) {
+	c := h.cpu(p)
+	c.runq = append(c.runq, v)
+	if c.cur >= 0 {
+		c.resched = true
+	}
+}
+
+// Sleep implements vmm.Host.
+func (h *host) Sleep(p vmm.PCPU, v int) {
+	h.st.threads[v].asleep = true
+	h.m.Put(p, v, false)
+	c := h.cpu(p)
+	c.cur, c.resched = -1, false
+	h.m.HostWork(p, trace.PhaseSwitchOut)
+}
+
+// NeedResched implements vmm.Host.
+func (h *host) NeedResched(p vmm.PCPU, _ int) bool { return h.cpu(p).resched }
+
+// SignalPending implements vmm.Host: no signals are modelled.
+func (h *host) SignalPending(vmm.PCPU, int) bool { return false }
+
+// Yield implements vmm.Host.
+func (h *host) Yield(p vmm.PCPU, v int) {
+	c := h.cpu(p)
+	c.resched = false
+	if len(c.runq) == 0 {
+		return
+	}
+	h.m.Put(p, v, true)
+	c.runq = append(c.runq, v)
+	c.cur = -1
+	h.m.HostWork(p, trace.PhaseSwitchOut)
+}
+
+// OtherRunnable implements vmm.Host.
+func (h *host) OtherRunnable(p vmm.PCPU) bool { return len(h.cpu(p).runq) > 0 || h.cpu(p).resched }
+
+// HasPreemptionTimer implements vmm.Host: the model is an Intel host.
+func (h *host) HasPreemptionTimer() bool { return true }
+
+// Idle implements vmm.Host: a poller's turns are skipped to the next thing that
+// can change what it sees.
+func (h *host) Idle(p vmm.PCPU, until clock.TSC) bool {
+	c := h.cpu(p)
+	t := min(until, h.nextIRQ(p), h.st.stopAt)
+	for q := range h.st.cpus {
+		if vmm.PCPU(q) != p {
+			t = min(t, h.nextTime(vmm.PCPU(q)))
+		}
+	}
+	if t <= c.now {
+		return false
+	}
+	c.now = t
+	return true
+}

@@ -1,0 +1,105 @@
+package model
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// turn lets the CPU whose clock is lowest act once: take an interrupt, switch
+// threads, or carry out one step of the loop. It returns false if nothing will
+// ever happen again.
+func (h *host) turn() bool {
+	p := h.first()
+	if p == vmm.NoPCPU {
+		return false
+	}
+	c := h.cpu(p)
+	if c.cur < 0 {
+		h.idleTurn(p)
+		return true
+	}
+	if h.m.IRQsOn(c.cur) && h.nextIRQ(p) <= c.now {
+		h.interrupt(p)
+		return true
+	}
+	h.m.Step(c.cur)
+	h.schedule(p)
+	return true
+}
+
+// first is the CPU that acts next; the lower number on a tie.
+func (h *host) first() vmm.PCPU {
+	best, at := vmm.NoPCPU, clock.Never
+	for p := range h.st.cpus {
+		if t := h.nextTime(vmm.PCPU(p)); t < at {
+			best, at = vmm.PCPU(p), t
+		}
+	}
+	return best
+}
+
+// idleTurn takes an interrupt on a CPU that runs no vCPU thread.
+func (h *host) idleTurn(p vmm.PCPU) {
+	c := h.cpu(p)
+	c.now = max(c.now, h.nextIRQ(p))
+	if c.idle {
+		h.Spend(p, trace.PhaseIdleExit)
+		c.idle = false
+	}
+	h.interrupt(p)
+	h.schedule(p)
+	if c.cur < 0 {
+		c.idle = true
+	}
+}
+
+// interrupt takes the interrupt that is due first on p.
+func (h *host) interrupt(p vmm.PCPU) {
+	c := h.cpu(p)
+	if v := h.dueTimer(p, c.now); v >= 0 {
+		t := &h.st.timers[v]
+		t.armed = false
+		h.m.HostWork(p, trace.PhaseHrtimerIRQ)
+		h.m.TimerFired(p, v, t.due)
+		return
+	}
+	if c.cur >= 0 && len(c.runq) > 0 && c.slice <= c.now {
+		h.m.HostWork(p, trace.PhaseHostIRQ)
+		c.resched = true
+		c.slice = c.now + h.slice
+		return
+	}
+	if p == 0 && h.bus.NextTimer() <= c.now {
+		h.m.HostWork(p, trace.PhaseHrtimerIRQ)
+		h.m.OnDevice(p)
+		h.bus.RunTimers(c.now)
+		return
+	}
+	i := c.irqs[0]
+	c.irqs = c.irqs[:copy(c.irqs, c.irqs[1:])]
+	h.m.HostWork(p, trace.PhaseHostIRQ)
+	if i.wake {
+		h.enqueue(p, i.vcpu)
+	}
+}
+
+// schedule puts a thread on an idle CPU.
+func (h *host) schedule(p vmm.PCPU) {
+	c := h.cpu(p)
+	if c.cur >= 0 {
+		return
+	}
+	if len(c.runq) == 0 {
+		c.idle = true
+		return
+	}
+	v := c.runq[0]
+	c.runq = c.runq[:copy(c.runq, c.runq[1:])]
+	c.cur, c.resched = v, false
+	h.st.threads[v].cpu = p
+	d := h.Spend(p, trace.PhaseSwitchIn)
+	c.slice = c.now + h.slice
+	h.m.Load(p, v)
+	h.m.Account(p, trace.PhaseSwitchIn, d)
+}

@@ -1,0 +1,148 @@
+package vmm
+
+import (
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/lapic"
+	"ticktrap/trace"
+)
+
+// DefaultKnobs are those of a recent Intel host: APICv, preemption timer,
+// adaptive advance, the fastpath of 5.15 to 6.17 and the kick of 5.17 on.
+func DefaultKnobs() Knobs {
+	return Knobs{APICv: true, Advance: trace.AdvanceAdaptive, WaitPlacement: trace.WaitLate, PreemptionTimer: true,
+		Fastpath: Rules515, Kick: KickKD, HaltPoll: 200_000, Tuning: uint8(lapic.Tune5_4), Shortcut: ShortcutInGuest}
+}
+
+// knobAccess reads and writes one knob as a number.
+type knobAccess struct {
+	get func(*Knobs) uint64
+	set func(*Knobs, uint64)
+	max uint64 // largest valid value
+	min uint64
+}
+
+// maxNanos is the largest time that a knob takes: 100 ms.
+const maxNanos = 100_000_000
+
+// knobTable is indexed by trace.Knob.
+var knobTable = [trace.NumKnobs]knobAccess{
+	trace.KnobAPICv: {func(k *Knobs) uint64 { return b2u(k.APICv) }, func(k *Knobs, v uint64) { k.APICv = v != 0 }, 1, 0},
+	trace.KnobPostedTimer: {func(k *Knobs) uint64 { return b2u(k.PostedTimer) },
+		func(k *Knobs, v uint64) { k.PostedTimer = v != 0 }, 1, 0},
+	trace.KnobAdvance: {func(k *Knobs) uint64 { return k.Advance }, func(k *Knobs, v uint64) { k.Advance = v }, maxNanos, 0},
+	trace.KnobVMEntryAdvance: {func(k *Knobs) uint64 { return uint64(k.VMEntryAdvance) },
+		func(k *Knobs, v uint64) { k.VMEntryAdvance = clock.Nanos(v) }, maxNanos, 0},
+	trace.KnobWaitPlacement: {func(k *Knobs) uint64 { return uint64(k.WaitPlacement) },
+		func(k *Knobs, v uint64) { k.WaitPlacement = trace.Placement(v) }, uint64(trace.WaitLate), uint64(trace.WaitEarly)},
+	trace.KnobPreemptionTimer: {func(k *Knobs) uint64 { return b2u(k.PreemptionTimer) },
+		func(k *Knobs, v uint64) { k.PreemptionTimer = v != 0 }, 1, 0},
+	trace.KnobFastpath: {func(k *Knobs) uint64 { return uint64(k.Fastpath) },
+		func(k *Knobs, v uint64) { k.Fastpath = RuleSet(v) }, uint64(numRuleSets) - 1, 1},
+	trace.KnobKick: {func(k *Knobs) uint64 { return uint64(k.Kick) },
+		func(k *Knobs, v uint64) { k.Kick = KickRules(v) }, uint64(numKickRules) - 1, 1},
+	trace.KnobExitsDisabled: {func(k *Knobs) uint64 { return uint64(k.ExitsDisabled) },
+		func(k *Knobs, v uint64) { k.ExitsDisabled = ExitsDisabled(v) }, uint64(DisableMWAIT | DisableHLT | DisablePause), 0},
+	trace.KnobHaltPoll: {func(k *Knobs) uint64 { return uint64(k.HaltPoll) },
+		func(k *Knobs, v uint64) { k.HaltPoll = clock.Nanos(v) }, maxNanos, 0},
+	trace.KnobTuning: {func(k *Knobs) uint64 { return uint64(k.Tuning) },
+		func(k *Knobs, v uint64) { k.Tuning = uint8(v) }, uint64(lapic.Tune6_10), 1},
+	trace.KnobRunningShort: {func(k *Knobs) uint64 { return uint64(k.Shortcut) },
+		func(k *Knobs, v uint64) { k.Shortcut = Shortcut(v) }, uint64(numShortcuts) - 1, 1},
+}
+
+// Get returns a knob's value as a number.
+func (k *Knobs) Get(n trace.Knob) uint64 { return knobTable[n].get(k) }
+
+// Set changes a knob. It refuses values outside the knob's range.
+func (k *Knobs) Set(n trace.Knob, value uint64) error {
+	if n <= trace.BadKnob || n >= trace.NumKnobs {
+		return fmt.Errorf("unknown knob %d", n)
+	}
+	a := &knobTable[n]
+	if value < a.min || value > a.max && !(n == trace.KnobAdvance && value == trace.AdvanceAdaptive) {
+		return fmt.Errorf("%s: %d is out of range, want %d to %d", n, value, a.min, a.max)
+	}
+	a.set(k, value)
+	return nil
+}
+
+// Values returns all knobs, by trace.Knob.
+func (k *Knobs) Values() (values [trace.NumKnobs]uint64) {
+	for n := trace.BadKnob + 1; n < trace.NumKnobs; n++ {
+		values[n] = k.Get(n)
+	}
+	return values
+}
+
+// SetKnob turns a knob between two exits and reports it. What depends on it
+// changes at each vCPU's next exit or arming, as it would in KVM.
+func (m *Machine) SetKnob(n trace.Knob, value uint64) error {
+	old := m.st.knobs.Get(n)
+	if err := m.st.knobs.Set(n, value); err != nil {
+		return err
+	}
+	p := m.vcpus[0].pcpu
+	m.emit(p, trace.NoCPU, trace.KindKnob, uint64(n), value, old, 0)
+	for i := range m.vcpus {
+		v := &m.vcpus[i]
+		switch n {
+		case trace.KnobAPICv:
+			m.request(p, v, ReqAPICvUpdate)
+		case trace.KnobAdvance, trace.KnobTuning, trace.KnobVMEntryAdvance:
+			m.setAdvance(v)
+		case trace.KnobExitsDisabled:
+			v.cpu.SetIntercepts(m.intercepts())
+		case trace.KnobHaltPoll:
+			v.haltPoll = min(v.haltPoll, m.st.knobs.HaltPoll)
+		}
+	}
+	return nil
+}
+
+// setAdvance gives the timer of v the advance that the knobs say.
+func (m *Machine) setAdvance(v *vcpu) {
+	k := &m.st.knobs
+	t, ns := lapic.TuningFixed, clock.Nanos(k.Advance)
+	switch k.Advance {
+	case 0:
+		t = lapic.TuningOff
+	case trace.AdvanceAdaptive:
+		t, ns = lapic.TuningAdaptive, 0
+	}
+	v.apic.SetAdvance(t, ns, lapic.TuneEra(k.Tuning))
+	v.apic.SetEntryAdvance(k.VMEntryAdvance)
+}
+
+// applyAPICv is KVM_REQ_APICV_UPDATE: the vCPU takes over the VM's state.
+//
+// Source: arch/x86/kvm/x86.c, kvm_vcpu_update_apicv.
+func (m *Machine) applyAPICv(p PCPU, v *vcpu) {
+	want := m.st.knobs.APICv
+	if v.apicv == want {
+		return
+	}
+	if !want && v.apic.PI.ON {
+		m.syncPIR(p, v)
+	}
+	v.apicv = want
+	v.windowOn = false
+	v.requests |= ReqEvent
+}
+
+// intercepts are the exits that the knobs leave on.
+func (m *Machine) intercepts() Intercepts {
+	d := m.st.knobs.ExitsDisabled
+	i := Intercepts{HLT: d&DisableHLT == 0, MWAIT: d&DisableMWAIT == 0}
+	if d&DisablePause == 0 {
+		i.PLEGap, i.PLEWindow = pleGap, pleWindow
+	}
+	return i
+}
+
+// The defaults of kvm_intel's ple_gap and ple_window.
+const (
+	pleGap    = 128
+	pleWindow = 4096
+)

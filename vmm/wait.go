@@ -1,0 +1,64 @@
+package vmm
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/lapic"
+	"ticktrap/trace"
+)
+
+// waitExpire is kvm_wait_lapic_expire at its call site in the entry path.
+func (m *Machine) waitExpire(p PCPU, v *vcpu, place trace.Placement) {
+	if v.apic.Timer.Expired == 0 {
+		return
+	}
+	m.waitNow(p, v, place, false)
+}
+
+// waitNow busy-waits for the expired deadline and lets adaptive tuning look at
+// what was left of the advance.
+func (m *Machine) waitNow(p PCPU, v *vcpu, place trace.Placement, callback bool) {
+	s := m.sample(p, v)
+	w := v.apic.WaitExpire(s.Guest, v.apicv, false, callback)
+	if w.Clause != lapic.WaitDue {
+		return
+	}
+	m.emit(p, v.id, trace.KindWait, uint64(w.Delta), uint64(w.Wait), uint64(w.Cap), uint64(place))
+	if w.Tuned {
+		m.emit(p, v.id, trace.KindTune, uint64(w.Tune.Old), uint64(w.Tune.New), uint64(w.Delta), uint64(w.Tune.Verdict))
+	}
+	if w.Wait > 0 {
+		m.host.Delay(p, w.Wait)
+		m.account(p, trace.PhaseWait, w.Wait)
+	}
+}
+
+// programHV is vmx_update_hv_timer: it returns the distance at which the VMCS
+// timer will run out, in host cycles, or all ones for "off".
+//
+// Source: arch/x86/kvm/vmx/vmx.c, vmx_update_hv_timer.
+func (m *Machine) programHV(p PCPU, v *vcpu) uint64 {
+	t := &v.apic.Timer
+	v.hv.forced = false
+	switch {
+	case v.immediate:
+		v.immediate, v.hv.softDisabled, v.hv.forced = false, false, true
+		return 0
+	case t.HVInUse:
+		v.hv.softDisabled = false
+		ticks, _ := lapic.PreemptionTicks(t.HVDeadline, m.host.Now(p), m.cfg.MultiShift)
+		return uint64(ticks) << m.cfg.MultiShift
+	}
+	v.hv.softDisabled = true
+	return hvOff
+}
+
+const hvOff = 1<<64 - 1
+
+// startHV begins the count of the preemption timer at the guest's first
+// instruction: it runs in the guest only.
+func (v *vcpu) startHV(now clock.TSC, multi uint8, hv uint64) {
+	v.hv.fire = clock.Never
+	if hv != hvOff {
+		v.hv.fire = now + clock.TSC(hv)
+	}
+}
