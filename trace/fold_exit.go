@@ -9,7 +9,7 @@ func foldExit(s *State, v *VCPU, e *Event) {
 	v.Exit = Num(n + 1)
 	s.Exits.Get(n).Num = v.Exit
 	v.ExitAt, v.ExitReason, v.RIP = e.TSC, r, e.B
-	v.InGuest = false
+	v.InGuest, v.Requeued = false, false
 	v.Exits++
 	v.PCPU = e.PCPU
 	if s.Knobs[KnobFastpath] <= fastpathOff {

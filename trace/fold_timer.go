@@ -2,9 +2,15 @@ package trace
 
 import "ticktrap/internal/clock"
 
-// foldArm begins a deadline, or with target 0 ends one. Every arming drops an
-// expiry that has not been injected yet.
+// foldArm begins a deadline, or with target 0 ends one. Every arming by the guest
+// drops an expiry that has not been injected yet. An arm event of a periodic
+// timer that follows its expiry, with no exit of the vCPU in between, is not the
+// guest's: it tells the exact target of the period that the expiry began.
 func foldArm(s *State, v *VCPU, e *Event) {
+	if v.Requeued && TimerMode(e.B) == Periodic && e.A != 0 && v.Chain.Num != NoNum {
+		v.retarget(clock.TSC(e.A))
+		return
+	}
 	v.Value, v.Period = e.C, clock.Nanos(e.D)
 	if m := TimerMode(e.B); m != BadTimerMode {
 		v.Mode = m
@@ -24,6 +30,15 @@ func foldArm(s *State, v *VCPU, e *Event) {
 	if c.Target <= e.TSC {
 		s.Deadlines.InPast++
 	}
+}
+
+// retarget corrects the estimated target of the armed deadline.
+func (v *VCPU) retarget(t clock.TSC) {
+	c := &v.Chain
+	if c.Fire != 0 {
+		c.Fire += t - c.Target
+	}
+	c.Target, v.Target, v.Fire, v.Requeued = t, t, c.Fire, false
 }
 
 // openChain makes a new deadline the armed one.
@@ -80,15 +95,22 @@ func (s *State) closeChain(c *Chain) uint64 {
 	return s.Chains.Push(*c)
 }
 
+// foldBacking: a chain keeps the last host timer that backed it. Where arming
+// found the deadline in the past, its expiry comes first and the reason after.
 func foldBacking(s *State, v *VCPU, e *Event) {
 	count(s.Backings[:], e.A)
 	count(s.BackClauses[:], e.B)
 	v.Backing, v.Clause, v.Fire, v.Advance = Backing(e.A), Clause(e.B), clock.TSC(e.C), clock.Cycles(e.D)
 	c := &v.Chain
-	if c.Num == NoNum {
+	switch {
+	case c.Num == NoNum:
+		if f := v.lastFlight(); f != nil && f.BackedAt == 0 && v.Backing == BackNone {
+			f.Clause = v.Clause
+		}
 		return
-	}
-	if c.BackedAt != 0 && c.Backing != v.Backing {
+	case v.Backing == BackNone && c.Backing != BackNone:
+		return // the timer was cancelled, to be replaced or not
+	case c.Backing != BackNone && c.Backing != v.Backing:
 		c.Switches++
 	}
 	c.Backing, c.Clause, c.BackedAt, c.Fire, c.Advance = v.Backing, v.Clause, e.TSC, v.Fire, v.Advance
@@ -155,17 +177,25 @@ func (s *State) expireChain(v *VCPU, c *Chain) {
 }
 
 // nextPeriod opens the next deadline of a periodic timer. Its target is an
-// estimate, since KVM counts periods in nanoseconds; the expire event tells the
-// right one.
+// estimate, since KVM counts periods in nanoseconds; an arm event or the next
+// expire event tells the right one. The host timer is the same until a backing
+// event says otherwise.
 func (s *State) nextPeriod(v *VCPU, e *Event, c *Chain) {
 	cycles, ok := s.Hz.ToCycles(c.Period)
 	if !ok {
 		return
 	}
 	s.openChain(v, e, c.Target+cycles)
+	n := &v.Chain
+	n.Backing, n.Clause, n.Advance = c.Backing, c.Clause, c.Advance
+	if c.Fire != 0 {
+		n.Fire = c.Fire + cycles
+	}
+	v.Backing, v.Clause, v.Fire, v.Advance, v.Requeued = n.Backing, n.Clause, n.Fire, n.Advance, true
 }
 
-// foldWait: the wait is for the deadline that expired last.
+// foldWait: the wait is for the deadline that expired last; in the timer callback
+// it comes before the expiry.
 func foldWait(s *State, v *VCPU, e *Event) {
 	delta, waited := clock.Cycles(e.A), clock.Cycles(e.B)
 	w := &s.Waits
@@ -180,7 +210,11 @@ func foldWait(s *State, v *VCPU, e *Event) {
 	}
 	count(w.Places[:], e.D)
 	v.Delta, v.Waited, v.DeltaAt = delta, waited, e.TSC
-	if c := v.lastFlight(); c != nil && c.WaitAt == 0 {
+	c := v.lastFlight()
+	if Placement(e.D) == WaitCallback && v.Chain.Num != NoNum {
+		c = &v.Chain
+	}
+	if c != nil && c.WaitAt == 0 {
 		c.WaitAt, c.Delta, c.Waited, c.Place = e.TSC, delta, waited, Placement(e.D)
 	}
 }
@@ -195,7 +229,9 @@ func (v *VCPU) lastFlight() *Chain {
 func foldTune(s *State, v *VCPU, e *Event) {
 	count(s.Tunes[:], e.D)
 	v.AdvanceNS = clock.Nanos(e.B)
-	if c := v.lastFlight(); c != nil {
+	if c := &v.Chain; c.WaitAt != 0 {
+		c.Verdict = TuneVerdict(e.D)
+	} else if c := v.lastFlight(); c != nil {
 		c.Verdict = TuneVerdict(e.D)
 	}
 	s.Advances.add(AdvancePoint{At: e.TSC, NS: v.AdvanceNS, Delta: clock.Cycles(e.C), VCPU: e.VCPU,

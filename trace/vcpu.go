@@ -29,6 +29,9 @@ type VCPU struct {
 	// Pending is true from an expiry that the outer loop has to inject until it
 	// is delivered or dropped.
 	Pending bool
+	// Requeued is true from the expiry of a periodic timer to the next exit: the
+	// next arm event is the loop's, not the guest's.
+	Requeued bool
 
 	// Interrupt state; see foldDeliver for how events move vectors.
 	IRR, ISR, PIR Vectors
