@@ -1,0 +1,343 @@
+//go:build linux && amd64
+
+package kvm
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"ticktrap/internal/clock"
+	"ticktrap/vmm"
+)
+
+// CPU is one vCPU under KVM_RUN. It implements vmm.CPU for the run loop with the
+// LAPIC in user space.
+//
+// Everything but Kick belongs to the goroutine that called Bind.
+type CPU struct {
+	vm   *VM
+	id   int
+	fd   int
+	raw  []byte
+	page *runPage
+
+	tid   int
+	timer threadTimer
+	// armed is the point on the common line for which the timer stands; Never
+	// if it is off.
+	armed  clock.TSC
+	kicked atomic.Bool
+	// running is true from before KVM_RUN to after it.
+	running atomic.Bool
+
+	// before and after are called around KVM_RUN, if not nil: a machine whose
+	// vCPUs share a lock releases it there.
+	before, after func()
+
+	wantIRQ  bool
+	pending  pending
+	pio      portRun
+	offset   clock.Cycles
+	hasXCRs  bool
+	spurious uint64 // EINTRs that were neither a kick nor the timer
+}
+
+// pending is what the last exit waits for before the guest may go on.
+type pending uint8
+
+const (
+	pendNothing pending = iota
+	pendIn
+	pendRead
+	pendMSR
+)
+
+// portRun is a port access of several items (INS, OUTS), given to the loop one
+// by one.
+type portRun struct {
+	data  []byte
+	size  uint8
+	write bool
+	port  uint16
+}
+
+func (vm *VM) newCPU(id int) (*CPU, error) {
+	fd, err := ioctl(vm.fd, _KVM_CREATE_VCPU, uintptr(id))
+	if err != nil {
+		return nil, fmt.Errorf("creating it: %w", err)
+	}
+	c := &CPU{vm: vm, id: id, fd: fd, armed: clock.Never}
+	if c.raw, c.page, err = mapRunPage(fd, vm.sys.runLen); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	c.page.ValidRegs = _KVM_SYNC_X86_REGS
+	if err := c.setUp(); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *CPU) setUp() error {
+	if err := c.setCPUID(); err != nil {
+		return err
+	}
+	khz, err := ioctl(c.fd, _KVM_GET_TSC_KHZ, 0)
+	if err != nil {
+		return fmt.Errorf("asking for the TSC frequency: %w", err)
+	}
+	c.vm.hz = clock.Hz(khz) * 1000
+	var x xcrs
+	if _, err := ioctlPtr(c.fd, _KVM_GET_XCRS, &x); err == nil {
+		c.hasXCRs = x.NrXCRs > 0
+	}
+	return c.setOffset(0)
+}
+
+// Bind ties the vCPU to the calling goroutine and its OS thread, for good: the
+// goroutine should end after Unbind, and the thread with it.
+func (c *CPU) Bind() error {
+	runtime.LockOSThread()
+	old, err := blockSignal()
+	if err != nil {
+		return err
+	}
+	if err := setSignalMask(c.fd, old&^kickSet); err != nil {
+		return fmt.Errorf("setting the signal mask of KVM_RUN: %w", err)
+	}
+	c.tid = unix.Gettid()
+	c.timer, err = newThreadTimer(c.tid)
+	return err
+}
+
+// Unbind releases the thread's timer.
+func (c *CPU) Unbind() {
+	c.timer.delete()
+	for takeSignal() {
+	}
+	c.tid = 0
+}
+
+// Kick makes the vCPU leave the guest, or its thread wake from Wait. It may be
+// called from any goroutine until Unbind.
+func (c *CPU) Kick() {
+	if c.kicked.Swap(true) {
+		return
+	}
+	if c.tid != 0 {
+		_ = unix.Tgkill(unix.Getpid(), c.tid, unix.Signal(kickSignal))
+	}
+}
+
+// Wait sleeps until Kick or until the common line reaches until. It reports
+// whether it was a kick.
+func (c *CPU) Wait(until clock.TSC) (kicked bool) {
+	for {
+		if c.kicked.Swap(false) {
+			takeSignal()
+			return true
+		}
+		ns := clock.Nanos(-1)
+		if until != clock.Never {
+			now := c.vm.Now()
+			if now >= until {
+				return false
+			}
+			ns, _ = c.vm.hz.ToNanos(until - now)
+		}
+		waitSignal(ns)
+	}
+}
+
+// setTimer makes KVM_RUN return when the common line reaches until. A timer that
+// stands earlier is left: its signal costs one turn, arming a system call.
+func (c *CPU) setTimer(until clock.TSC) {
+	if until >= c.armed {
+		return
+	}
+	c.armed = until
+	now := c.vm.Now()
+	if until <= now {
+		c.page.ImmediateExit = 1
+		c.armed = clock.Never
+		return
+	}
+	ns, ok := c.vm.hz.ToNanos(until - now)
+	if !ok {
+		c.armed = clock.Never
+		return
+	}
+	c.timer.set(max(ns, 1))
+}
+
+// Run implements vmm.CPU. Times are points on the VM's common line.
+func (c *CPU) Run(_, until clock.TSC) vmm.Exit {
+	if e, ok := c.nextItem(); ok {
+		return e
+	}
+	for {
+		c.page.RequestInterruptWindow = b2u8(c.wantIRQ)
+		c.page.ImmediateExit = 0
+		c.setTimer(until)
+		errno := c.enter()
+		at := c.vm.Now()
+		switch errno {
+		case 0:
+			c.pending = pendNothing
+			return c.decode(at)
+		case unix.EINTR:
+			c.pending = pendNothing // KVM completes accesses before it looks at signals
+			if takeSignal() {
+				c.armed = clock.Never
+			}
+			rip := c.page.Sync.Regs.RIP
+			if c.kicked.Swap(false) {
+				return vmm.Exit{Reason: vmm.StopSignal, At: at, RIP: rip}
+			}
+			if at >= until {
+				return vmm.Exit{Reason: vmm.StopLimit, At: at, RIP: rip}
+			}
+			c.spurious++
+			runtime.Gosched()
+		case unix.EAGAIN: // KVM says: try again
+		default:
+			return vmm.Exit{Reason: vmm.ExitInternal, At: at, Addr: internalRunErrno, Data: uint64(errno)}
+		}
+	}
+}
+
+// internalRunErrno marks an ExitInternal whose Data is KVM_RUN's errno.
+const internalRunErrno = 1 << 32
+
+// enter is one KVM_RUN.
+func (c *CPU) enter() unix.Errno {
+	if c.before != nil {
+		c.before()
+	}
+	c.running.Store(true)
+	if c.kicked.Load() { // kicked before running was visible
+		c.page.ImmediateExit = 1
+	}
+	errno := runVCPU(c.fd)
+	c.running.Store(false)
+	if c.after != nil {
+		c.after()
+	}
+	return errno
+}
+
+// WantWindow implements vmm.CPU. NMIs need no window: KVM keeps them.
+func (c *CPU) WantWindow(irq, _ bool) { c.wantIRQ = irq }
+
+// Interruptible implements vmm.CPU, from what the last KVM_RUN reported.
+func (c *CPU) Interruptible() (bool, vmm.NotReady) {
+	switch {
+	case c.page.ReadyForInterruptInjection != 0:
+		return true, vmm.Ready
+	case c.page.IfFlag == 0:
+		return false, vmm.NotReadyIF
+	}
+	return false, vmm.NotReadyShadow
+}
+
+// NMIReady implements vmm.CPU: KVM queues an NMI until the guest can take it.
+func (c *CPU) NMIReady() bool { return true }
+
+// Inject implements vmm.CPU.
+func (c *CPU) Inject(e vmm.Event) {
+	switch e.Kind {
+	case vmm.EventInterrupt:
+		vector := uint32(e.Vector)
+		c.must("injecting an interrupt", func() error { _, err := ioctlPtr(c.fd, _KVM_INTERRUPT, &vector); return err })
+		c.page.ReadyForInterruptInjection = 0
+	case vmm.EventNMI:
+		c.must("injecting an NMI", func() error { _, err := ioctl(c.fd, _KVM_NMI, 0); return err })
+	case vmm.EventException:
+		if c.pending == pendMSR && e.Vector == vectorGP {
+			c.page.msr().Error = 1
+			return
+		}
+		c.must("injecting an exception", func() error { return c.injectException(e) })
+	}
+}
+
+const vectorGP = 13
+
+func (c *CPU) injectException(e vmm.Event) error {
+	var ev vcpuEvents
+	if _, err := ioctlPtr(c.fd, _KVM_GET_VCPU_EVENTS, &ev); err != nil {
+		return err
+	}
+	ev.ExceptionInjected, ev.ExceptionNr = 1, e.Vector
+	ev.ExceptionHasErrorCode, ev.ExceptionErrorCode = b2u8(e.HasCode), e.Code
+	_, err := ioctlPtr(c.fd, _KVM_SET_VCPU_EVENTS, &ev)
+	return err
+}
+
+// must carries out a call that cannot fail while this package keeps its
+// promises.
+func (c *CPU) must(what string, f func() error) {
+	if err := f(); err != nil {
+		panic(fmt.Sprintf("BUG: %s on vCPU %d: %v", what, c.id, err))
+	}
+}
+
+// Skip implements vmm.CPU: KVM moves RIP by itself.
+func (c *CPU) Skip() {}
+
+// CR8 implements vmm.CPU.
+func (c *CPU) CR8() uint8 { return uint8(c.page.CR8) }
+
+// SetCR8 implements vmm.CPU; KVM takes the value at the next KVM_RUN.
+func (c *CPU) SetCR8(v uint8) { c.page.CR8 = uint64(v & 15) }
+
+// SetTPRThreshold implements vmm.CPU: without an irqchip KVM exits on every
+// write that lowers CR8.
+func (c *CPU) SetTPRThreshold(uint8) {}
+
+// SetIntercepts implements vmm.CPU: they are fixed when the VM is made.
+func (c *CPU) SetIntercepts(vmm.Intercepts) {}
+
+// RIP implements vmm.CPU, as of the last exit or SetRegisters.
+func (c *CPU) RIP() uint64 { return c.page.Sync.Regs.RIP }
+
+// GPR implements vmm.CPU, as of the last exit or SetRegisters.
+func (c *CPU) GPR(n int) uint64 { return *c.page.Sync.Regs.gpr(n) }
+
+// ID is the vCPU's number, which is its APIC ID.
+func (c *CPU) ID() int { return c.id }
+
+// SetTSCOffset implements vmm.CPU: guest TSC minus the common line.
+func (c *CPU) SetTSCOffset(o clock.Cycles) {
+	c.must("setting the TSC offset", func() error { return c.setOffset(o) })
+}
+
+// setOffset sets guest TSC minus common line; KVM wants guest minus host TSC.
+func (c *CPU) setOffset(o clock.Cycles) error {
+	c.offset = o
+	v := uint64(o) - c.vm.zero
+	if err := deviceAttrU64(c.fd, _KVM_SET_DEVICE_ATTR, _KVM_VCPU_TSC_CTRL, _KVM_VCPU_TSC_OFFSET, &v); err != nil {
+		return &UnavailableError{What: "this kernel cannot set a vCPU's TSC offset", Cure: "use Linux 5.16 or later", Err: err}
+	}
+	return nil
+}
+
+func (c *CPU) close() error {
+	err := unix.Munmap(c.raw)
+	c.raw, c.page = nil, nil
+	if e := unix.Close(c.fd); e != nil {
+		return e
+	}
+	return err
+}
+
+func b2u8(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,56 @@
+//go:build linux && amd64
+
+package kvm
+
+import "fmt"
+
+// CPUID bits that are set or cleared here. Intel SDM vol. 2A, CPUID.
+const (
+	leafFeatures  = 1
+	leafTopology  = 0xb
+	leafTopology2 = 0x1f
+	leafKVM       = 0x40000000
+	leafKVMLast   = 0x400000ff
+
+	featureX2APIC      = 1 << 21 // leaf 1 ECX
+	featureTSCDeadline = 1 << 24 // leaf 1 ECX
+	featureMWAIT       = 1 << 3  // leaf 1 ECX
+)
+
+// setCPUID gives the vCPU what KVM supports, with its APIC ID and the timer
+// features of the placement.
+func (c *CPU) setCPUID() error {
+	id := &cpuid2{Nent: maxCPUID}
+	if _, err := ioctlPtr(c.vm.sys.fd, _KVM_GET_SUPPORTED_CPUID, id); err != nil {
+		return fmt.Errorf("asking for the supported CPUID: %w", err)
+	}
+	kept := uint32(0)
+	for _, e := range id.Entries[:id.Nent] {
+		// KVM's paravirtual devices expect its own LAPIC.
+		if c.vm.opts.Placement == InVMM && e.Function >= leafKVM && e.Function <= leafKVMLast {
+			continue
+		}
+		c.adjustCPUID(&e)
+		id.Entries[kept] = e
+		kept++
+	}
+	id.Nent = kept
+	if _, err := ioctlPtr(c.fd, _KVM_SET_CPUID2, id); err != nil {
+		return fmt.Errorf("setting CPUID: %w", err)
+	}
+	return nil
+}
+
+func (c *CPU) adjustCPUID(e *cpuidEntry2) {
+	switch e.Function {
+	case leafFeatures:
+		e.EBX = e.EBX&0x0000ffff | uint32(c.id)<<24 | uint32(c.vm.opts.VCPUs)<<16
+		e.ECX |= featureX2APIC | featureTSCDeadline
+		e.ECX &^= featureMWAIT
+		if c.vm.opts.Placement == InVMM && c.vm.opts.Deadline == CureHide {
+			e.ECX &^= featureTSCDeadline
+		}
+	case leafTopology, leafTopology2:
+		e.EDX = uint32(c.id)
+	}
+}

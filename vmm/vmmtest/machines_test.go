@@ -1,0 +1,122 @@
+//go:build linux && amd64
+
+package vmmtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ticktrap/vmm/vmmtest/l1"
+)
+
+// insideEnv is set for tests that run inside an emulated machine, so that they
+// do not boot another one.
+const insideEnv = "TICKTRAP_INSIDE"
+
+// testedPackages are the packages whose tests run inside the machines.
+var testedPackages = []string{"ticktrap/vmm/kvm", "ticktrap/vmm/vmmtest"}
+
+func TestOnSVM(t *testing.T) {
+	for _, tt := range []struct {
+		kernel string
+		cpus   int
+	}{{"6.12", 1}, {"6.1", 1}, {"6.12", 2}} {
+		t.Run(tt.kernel+"/"+map[int]string{1: "up", 2: "smp"}[tt.cpus], func(t *testing.T) {
+			onMachine(t, l1.Machine{Vendor: l1.SVM, CPUs: tt.cpus, Timeout: 5 * time.Minute}, tt.kernel)
+		})
+	}
+}
+
+func TestOnVMX(t *testing.T) {
+	if os.Getenv("TICKTRAP_VMX") == "" {
+		t.Skip("emulating VMX takes minutes: set TICKTRAP_VMX=1")
+	}
+	for _, kernel := range []string{"6.1", "6.12"} {
+		t.Run(kernel, func(t *testing.T) {
+			onMachine(t, l1.Machine{Vendor: l1.VMX, CPUs: 1, Timeout: 9 * time.Minute}, kernel)
+		})
+	}
+}
+
+// onMachine boots a machine, runs the tested packages' tests in it and reports
+// each of them as a subtest here.
+func onMachine(t *testing.T, m l1.Machine, series string) {
+	if os.Getenv(insideEnv) != "" {
+		t.Skip("runs inside an emulated machine already")
+	}
+	if testing.Short() {
+		t.Skip("boots a machine: not with -short")
+	}
+	kernel, err := l1.FindKernel(series)
+	skipUnavailable(t, err)
+	m.Kernel = kernel
+
+	ctx := context.Background()
+	dir := t.TempDir()
+	initBinary := filepath.Join(dir, "init")
+	if err := l1.BuildInit(ctx, initBinary); err != nil {
+		t.Fatal(err)
+	}
+	job := l1.Job{Files: map[string]string{}}
+	for i, pkg := range testedPackages {
+		bin := filepath.Join(dir, string(rune('a'+i)))
+		if err := l1.BuildTest(ctx, bin, pkg); err != nil {
+			t.Fatal(err)
+		}
+		inside := "/test/" + filepath.Base(pkg)
+		job.Files[inside] = bin
+		job.Commands = append(job.Commands, l1.Command{
+			Argv: []string{inside, "-test.v", "-test.timeout=8m"},
+			Env:  []string{"TICKTRAP_REQUIRE_KVM=1", insideEnv + "=1"},
+		})
+	}
+	r, err := m.Run(ctx, initBinary, job)
+	skipUnavailable(t, err)
+	for i, pkg := range testedPackages {
+		t.Run(filepath.Base(pkg), func(t *testing.T) {
+			report(t, r.Outputs[i])
+			if r.Codes[i] != 0 {
+				t.Errorf("exit code %d; output:\n%s", r.Codes[i], strings.Join(r.Outputs[i], "\n"))
+			}
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func skipUnavailable(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, l1.ErrUnavailable) {
+		if os.Getenv("TICKTRAP_REQUIRE_KVM") != "" {
+			t.Fatalf("TICKTRAP_REQUIRE_KVM is set, but: %v", err)
+		}
+		t.Skip(err)
+	}
+}
+
+var resultLine = regexp.MustCompile(`^\s*--- (PASS|FAIL|SKIP): (\S+)`)
+
+// report turns the result lines of a test binary into subtests.
+func report(t *testing.T, output []string) {
+	for _, line := range output {
+		m := resultLine.FindStringSubmatch(line)
+		if m == nil || strings.Contains(m[2], "/") {
+			continue
+		}
+		t.Run(m[2], func(t *testing.T) {
+			switch m[1] {
+			case "FAIL":
+				t.Error("failed inside the machine")
+			case "SKIP":
+				t.Skip("skipped inside the machine")
+			}
+		})
+	}
+}
