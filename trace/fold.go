@@ -59,7 +59,7 @@ func (s *State) Apply(e *Event) {
 	s.First, s.Now = min(s.First, e.TSC), max(s.Now, e.TSC)
 	s.Kinds[e.Kind]++
 	if e.Flags&FlagInferred != 0 {
-		s.Inferred++
+		s.Inferred[e.Kind]++
 	}
 	if v := s.vcpu(e.VCPU); v != nil || !ofVCPU[e.Kind] {
 		folds[e.Kind](s, v, e)

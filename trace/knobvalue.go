@@ -68,7 +68,8 @@ var KnobSpecs = [NumKnobs]KnobSpec{
 }
 
 // FormatKnob writes a value in words, as ParseKnob reads it. A value that the
-// knob cannot have is shown as its number with a question mark.
+// knob cannot have is shown as its number with a question mark, the invalid zero
+// of an enumeration as "unknown".
 func FormatKnob(k Knob, v uint64) string {
 	if k == BadKnob || k >= NumKnobs {
 		return "?" + strconv.FormatUint(v, 10)
@@ -80,7 +81,7 @@ func FormatKnob(k Knob, v uint64) string {
 	case sp.form == knobAdvance && v == AdvanceAdaptive:
 		return "adaptive"
 	case sp.form == knobEnum && v == 0:
-		return "?0"
+		return "unknown"
 	case sp.form == knobEnum:
 		return nameOf(sp.names, v)
 	case sp.form == knobMask:

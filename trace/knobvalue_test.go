@@ -116,7 +116,7 @@ func TestImpossibleKnobValuesAreMarked(t *testing.T) {
 		value uint64
 		want  string
 	}{
-		{KnobAPICv, 2, "?2"}, {KnobKick, 0, "?0"}, {KnobFastpath, 99, "?99"}, {BadKnob, 1, "?1"}, {NumKnobs, 1, "?1"},
+		{KnobAPICv, 2, "?2"}, {KnobKick, 0, "unknown"}, {KnobFastpath, 99, "?99"}, {BadKnob, 1, "?1"}, {NumKnobs, 1, "?1"},
 		{KnobExitsDisabled, 9, "mwait|0x8"},
 	}
 	for _, tt := range tests {

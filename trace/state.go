@@ -12,7 +12,8 @@ type State struct {
 	First, Now clock.TSC
 	Hz         clock.Hz
 	Kinds      [NumKinds]uint64
-	Inferred   uint64 // events with FlagInferred
+	// Inferred counts the events with FlagInferred by kind.
+	Inferred [NumKinds]uint64
 
 	VCPUs []VCPU
 	Knobs [NumKnobs]uint64
