@@ -1,0 +1,289 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"ticktrap/keymap"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// handlers maps the actions of the Global scope to what they do.
+var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
+	keymap.RunPause:     (*Model).runPause,
+	keymap.StepExit:     func(m *Model) tea.Cmd { return m.do(vmm.Command{Verb: vmm.DoStepExit, N: 1}) },
+	keymap.BackExit:     func(m *Model) tea.Cmd { return m.do(vmm.Command{Verb: vmm.DoBackExit, N: 1}) },
+	keymap.StepDeadline: func(m *Model) tea.Cmd { return m.do(vmm.Command{Verb: vmm.DoStepDeadline, N: 1}) },
+	keymap.BackDeadline: func(m *Model) tea.Cmd { return m.do(vmm.Command{Verb: vmm.DoBackDeadline, N: 1}) },
+	keymap.SpeedDown:    func(m *Model) tea.Cmd { return m.changeSpeed(-1) },
+	keymap.SpeedUp:      func(m *Model) tea.Cmd { return m.changeSpeed(+1) },
+
+	keymap.NextPane:      func(m *Model) tea.Cmd { return m.focusOn((m.focus + 1) % numPanes) },
+	keymap.PrevPane:      func(m *Model) tea.Cmd { return m.focusOn((m.focus + numPanes - 1) % numPanes) },
+	keymap.PaneTimer:     func(m *Model) tea.Cmd { return m.focusOn(paneTimer) },
+	keymap.PaneDeadlines: func(m *Model) tea.Cmd { return m.focusOn(paneDeadlines) },
+	keymap.PaneFastpath:  func(m *Model) tea.Cmd { return m.focusOn(paneFastpath) },
+	keymap.PaneKicks:     func(m *Model) tea.Cmd { return m.focusOn(paneKicks) },
+	keymap.PaneKnobs:     func(m *Model) tea.Cmd { return m.focusOn(paneKnobs) },
+	keymap.PaneExits:     func(m *Model) tea.Cmd { return m.focusOn(paneExits) },
+	keymap.PaneConsole:   func(m *Model) tea.Cmd { return m.focusOn(paneConsole) },
+	keymap.Zoom:          func(m *Model) tea.Cmd { m.zoom = !m.zoom; return nil },
+	keymap.Open:          (*Model).openSelected,
+	keymap.Back:          (*Model).back,
+
+	keymap.APICv:           turner(trace.KnobAPICv, false),
+	keymap.PostedTimer:     turner(trace.KnobPostedTimer, false),
+	keymap.PreemptionTimer: turner(trace.KnobPreemptionTimer, false),
+	keymap.Fastpath:        (*Model).toggleFastpath,
+	keymap.FastpathEra:     (*Model).nextEra,
+	keymap.KickTaxCut:      (*Model).toggleTaxCut,
+	keymap.KickEra:         turner(trace.KnobKick, false),
+	keymap.AdvanceUp:       func(m *Model) tea.Cmd { return m.stepAdvance(false) },
+	keymap.AdvanceDown:     func(m *Model) tea.Cmd { return m.stepAdvance(true) },
+	keymap.Adaptive:        (*Model).toggleAdaptive,
+	keymap.VMEntryAdvance:  turner(trace.KnobVMEntryAdvance, false),
+	keymap.WaitPlacement:   turner(trace.KnobWaitPlacement, false),
+	keymap.HaltPoll:        turner(trace.KnobHaltPoll, false),
+	keymap.ExitsDisabled:   turner(trace.KnobExitsDisabled, false),
+	keymap.TuningEra:       turner(trace.KnobTuning, false),
+	keymap.Shortcut:        turner(trace.KnobRunningShort, false),
+
+	keymap.NextLate: func(m *Model) tea.Cmd { return m.seekLate(+1) },
+	keymap.PrevLate: func(m *Model) tea.Cmd { return m.seekLate(-1) },
+	keymap.Filter:   func(m *Model) tea.Cmd { return m.ask(askFilter) },
+	keymap.Break:    func(m *Model) tea.Cmd { return m.ask(askBreak) },
+	keymap.Bookmark: func(m *Model) tea.Cmd { return m.ask(askMark) },
+	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
+	keymap.Record:   (*Model).toggleRecord,
+	keymap.Help:     func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
+	keymap.Palette:  func(m *Model) tea.Cmd { return m.ask(askPalette) },
+	keymap.Theme:    (*Model).nextTheme,
+	keymap.Units:    func(m *Model) tea.Cmd { m.nanos = !m.nanos; return nil },
+	keymap.Quit:     (*Model).quit,
+}
+
+// act carries out an action, or says why it is not possible now.
+func (m *Model) act(a keymap.Action) tea.Cmd {
+	m.dirty = true
+	if why := m.whyNot(a); why != "" {
+		m.refuse(why)
+		return nil
+	}
+	if m.moves(a) {
+		return nil
+	}
+	if h, ok := handlers[a]; ok {
+		return h(m)
+	}
+	m.refuse(m.keys.Binding(a).Name + " has no use in " + paneTitles[m.focus])
+	return nil
+}
+
+// moves gives a moving action to whatever is in front.
+func (m *Model) moves(a keymap.Action) bool {
+	switch {
+	case m.helping:
+		if n, ok := scrolled(m.helpOff, a, m.h-headerRows-footerRows-2); ok {
+			m.helpOff = n
+			return true
+		}
+		return false
+	case m.open != nil:
+		return m.open.act(m.scene(), a, m.h-headerRows-footerRows-2)
+	}
+	arr := m.arrange()
+	return m.panes[m.focus].act(m.scene(), a, arr[m.focus].h-2)
+}
+
+// scrolled is an offset after a moving action.
+func scrolled(off int, a keymap.Action, page int) (int, bool) {
+	switch a {
+	case keymap.Up:
+		off--
+	case keymap.Down:
+		off++
+	case keymap.PageUp:
+		off -= max(page-1, 1)
+	case keymap.PageDown:
+		off += max(page-1, 1)
+	case keymap.Top:
+		off = 0
+	case keymap.Bottom:
+		off = 1 << 20
+	default:
+		return off, false
+	}
+	return max(off, 0), true
+}
+
+// whyNot says in one sentence why an action is not possible now; empty if it is.
+func (m *Model) whyNot(a keymap.Action) string {
+	st := &m.frame.Status
+	ended := st.Run == vmm.Ended
+	switch a {
+	case keymap.RunPause, keymap.StepExit, keymap.StepDeadline:
+		if ended {
+			return "the guest has ended (" + endWords(st) + "); there is nothing to run"
+		}
+	case keymap.BackExit, keymap.BackDeadline:
+		if !st.CanBack {
+			return "this session cannot go back: only a run on the model and a recording can"
+		}
+	case keymap.Jump:
+		if !st.CanBack && m.frame.State.Bookmarks.Len() == 0 {
+			return "there is no bookmark to jump to; m sets one"
+		}
+	case keymap.Explain:
+		return "explain is not available yet: open the exit with 6 and enter to see each decision and its clause"
+	case keymap.Compare:
+		return "compare is not available yet: the percentiles show all deadlines against those since the last knob"
+	}
+	if k := knobOfAction(a); k != trace.BadKnob {
+		return m.whyNotKnob(k)
+	}
+	return ""
+}
+
+// whyNotKnob says why a knob cannot be turned; empty if it can.
+func (m *Model) whyNotKnob(k trace.Knob) string {
+	ks := knobOf(m.frame, k)
+	if ks.Tag == vmm.TagLive || ks.Tag == vmm.TagRebuild || ks.Tag == vmm.TagHostWide {
+		return ""
+	}
+	why := ks.Why
+	if why == "" {
+		why = "this engine does not offer it"
+	}
+	return k.String() + " is " + vmm.TagNames[ks.Tag] + ": " + why
+}
+
+// knobOfAction is the knob that an action turns, BadKnob if none.
+func knobOfAction(a keymap.Action) trace.Knob {
+	switch a {
+	case keymap.Fastpath, keymap.FastpathEra:
+		return trace.KnobFastpath
+	case keymap.KickTaxCut:
+		return trace.KnobKick
+	case keymap.AdvanceDown, keymap.Adaptive:
+		return trace.KnobAdvance
+	}
+	for i := range knobRows {
+		if knobRows[i].action == a {
+			return knobRows[i].knob
+		}
+	}
+	return trace.BadKnob
+}
+
+// do asks the session for an action.
+func (m *Model) do(c vmm.Command) tea.Cmd { return m.link.doCmd(c) }
+
+func (m *Model) runPause() tea.Cmd {
+	if m.frame.Status.Run == vmm.Running {
+		return m.do(vmm.Command{Verb: vmm.DoPause})
+	}
+	return m.do(vmm.Command{Verb: vmm.DoRun})
+}
+
+// speeds are the steps of the speed keys; 0 is as fast as possible.
+var speeds = []float64{1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 0}
+
+func (m *Model) changeSpeed(dir int) tea.Cmd {
+	at := len(speeds) - 1
+	for i, s := range speeds[:len(speeds)-1] {
+		if cur := m.frame.Status.Speed; cur != 0 && cur <= s*1.001 {
+			at = i
+			break
+		}
+	}
+	at += dir
+	if at < 0 || at >= len(speeds) {
+		m.say("speed is %s already", speed(m.frame.Status.Speed))
+		return nil
+	}
+	m.say("speed %s: guest time per wall time", speed(speeds[at]))
+	return m.do(vmm.Command{Verb: vmm.DoSpeed, Speed: speeds[at]})
+}
+
+func (m *Model) focusOn(p paneID) tea.Cmd {
+	m.focus, m.open, m.helping = p, nil, false
+	return nil
+}
+
+func (m *Model) back() tea.Cmd {
+	switch {
+	case m.helping:
+		m.helping = false
+	case m.open != nil:
+		m.open = nil
+	case m.zoom:
+		m.zoom = false
+	default:
+		m.panes[m.focus].filter("")
+		m.said = ""
+	}
+	return nil
+}
+
+func (m *Model) openSelected() tea.Cmd {
+	switch p := m.panes[m.focus].(type) {
+	case *exitsPane:
+		if n := p.chosen(m.scene()); n != trace.NoNum {
+			m.open = &inspector{num: n}
+			return nil
+		}
+		m.refuse("there is no exit to open yet")
+	case *knobsPane:
+		return m.turn(knobRows[p.sel].knob, false)
+	case *deadlinesPane:
+		if n := p.exitOf(m.scene()); n != trace.NoNum {
+			m.focus, m.open = paneExits, &inspector{num: n}
+			return nil
+		}
+		m.refuse("no exit belongs to the selected deadline")
+	default:
+		m.zoom = true
+	}
+	return nil
+}
+
+func (m *Model) toggleRecord() tea.Cmd {
+	if m.frame.Status.Recording != "" {
+		return m.do(vmm.Command{Verb: vmm.DoRecord})
+	}
+	return m.ask(askRecord)
+}
+
+func (m *Model) nextTheme() tea.Cmd {
+	if m.opts.NoColor {
+		m.refuse("colours are off: NO_COLOR or --no-color is set")
+		return nil
+	}
+	for i, n := range ThemeNames {
+		if n == m.look.name {
+			m.look = newStyles(ThemeNames[(i+1)%len(ThemeNames)], m.opts.Profile)
+			break
+		}
+	}
+	m.say("theme %s", m.look.name)
+	return nil
+}
+
+func (m *Model) quit() tea.Cmd {
+	if m.frame.Status.Recording != "" {
+		m.question = &question{text: "Recording to " + m.frame.Status.Recording + " goes on: finish it and quit?", yes: tea.Quit}
+		return nil
+	}
+	return tea.Quit
+}
+
+func (m *Model) seekLate(dir int) tea.Cmd {
+	m.focus, m.open = paneDeadlines, nil
+	if !m.panes[paneDeadlines].(*deadlinesPane).seekLate(m.scene(), dir) {
+		m.refuse("no later deadline is late among those kept")
+		if dir < 0 {
+			m.refuse("no earlier deadline is late among those kept")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+// Package ui is ticktrap's screen: a bubbletea program that drives a
+// vmm.Session and draws its frames.
+//
+// The model keeps only what belongs to the view (focus, selection, scroll,
+// size, what is being typed). What the guest and its host did comes in a
+// vmm.Frame, about thirty times a second, through a command; Update never
+// blocks and never reads a clock. Drawing is pure: the present_*.go files turn
+// a frame and a rectangle into cells of a canvas, which tests read as text.
+//
+// All of the package belongs to the goroutine that runs the bubbletea program,
+// except link, which commands share.
+package ui

@@ -1,0 +1,224 @@
+package ui
+
+import (
+	"strconv"
+
+	"ticktrap/keymap"
+	"ticktrap/vmm"
+)
+
+// View returns the frame as text. A panic is kept for Run; the next Update ends
+// the program.
+func (m *Model) View() (out string) {
+	if !m.dirty {
+		return m.view
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			m.failure, out = newPanicError(v), ""
+		}
+	}()
+	m.draw()
+	m.buf = m.canvas.render(m.buf[:0], m.look)
+	m.view, m.dirty = string(m.buf), false
+	return m.view
+}
+
+func (m *Model) tooSmall() bool { return m.w < MinWidth || m.h < MinHeight }
+
+// draw paints the screen on the canvas.
+func (m *Model) draw() {
+	m.canvas.reset(m.w, m.h)
+	all := m.canvas.all()
+	switch {
+	case m.w <= 0 || m.h <= 0:
+		return
+	case m.tooSmall():
+		drawTooSmall(all)
+		return
+	case m.frame == nil:
+		empty(all, "ticktrap", "the engine is starting; q quits")
+		return
+	}
+	s := m.scene()
+	presentHeader(s, all.sub(0, 0, m.w, headerRows))
+	body := all.sub(0, headerRows, m.w, m.h-headerRows-footerRows)
+	if m.open != nil {
+		drawInspector(m, s, body)
+	} else {
+		m.drawPanes(s, all)
+	}
+	m.drawFooter(s, all.sub(0, m.h-footerRows, m.w, footerRows))
+	switch {
+	case m.helping:
+		m.drawHelp(body)
+	case m.prompt != nil && m.prompt.kind == askPalette:
+		m.drawPalette(body)
+	case m.question != nil:
+		drawQuestion(body, m.question, m.keys)
+	}
+}
+
+func drawTooSmall(a area) {
+	lines := []string{"terminal too small",
+		"needs " + strconv.Itoa(MinWidth) + "×" + strconv.Itoa(MinHeight),
+		"has   " + strconv.Itoa(a.w) + "×" + strconv.Itoa(a.h), "q quits"}
+	y := max((a.h-len(lines))/2, 0)
+	for i, l := range lines {
+		a.text(max((a.w-textWidth(l))/2, 0), y+i, pick(i == 0, warn, text), l)
+	}
+}
+
+func (m *Model) drawPanes(s *scene, all area) {
+	for p, sl := range m.arrange() {
+		if sl.w == 0 || sl.h == 0 {
+			continue
+		}
+		id := paneID(p)
+		a := all.sub(sl.x, sl.y, sl.w, sl.h)
+		s.focused = id == m.focus
+		if !sl.open {
+			m.drawStrip(s, a, id)
+			continue
+		}
+		in := drawFrame(s, a, id, s.focused, m.panes[id].status(s))
+		m.panes[id].draw(s, in)
+	}
+}
+
+const stripLead = 13 // columns of a strip before its content
+
+func (m *Model) drawStrip(s *scene, a area, id paneID) {
+	a.text(1, 0, keyHint, strconv.Itoa(int(id)+1))
+	a.text(3, 0, title, paneTitles[id])
+	m.panes[id].strip(s, a.sub(stripLead, 0, a.w-stripLead-1, 1))
+}
+
+// drawFrame draws a pane's frame and returns its inside.
+func drawFrame(_ *scene, a area, id paneID, focused bool, status string) area {
+	fr, ti := faint, title
+	if focused {
+		fr, ti = frameFocus, titleFocus
+	}
+	in := a.box(fr)
+	x := a.text(2, 0, fr, "┤")
+	x = a.text(x, 0, keyHint, strconv.Itoa(int(id)+1))
+	x = a.text(x, 0, ti, " "+paneTitles[id])
+	if focused {
+		x = a.text(x, 0, ti, " ◂")
+	}
+	x = a.text(x, 0, fr, "├")
+	if w := textWidth(status); status != "" && x+w+4 < a.w {
+		a.right(a.w-2, 0, dim, " "+status+" ")
+	}
+	return in
+}
+
+// footerActions are the keys on the last line, by what is in front.
+var footerActions = map[string][]keymap.Action{
+	"": {keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextPane, keymap.Zoom, keymap.Help, keymap.Palette,
+		keymap.Quit, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut,
+		keymap.AdvanceUp, keymap.Adaptive, keymap.WaitPlacement, keymap.Record},
+	"Exits":     {keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.Bottom, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Deadlines": {keymap.Right, keymap.Open, keymap.NextLate, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Knobs":     {keymap.Open, keymap.Right, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
+	"Console":   {keymap.Filter, keymap.PageUp, keymap.Bottom, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"inspector": {keymap.Back, keymap.Left, keymap.Right, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
+	"help":      {keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Palette},
+}
+
+func (m *Model) drawFooter(s *scene, a area) {
+	if m.prompt != nil && m.prompt.kind != askPalette {
+		p := m.prompt
+		x := a.text(1, 0, keyHint, prompts[p.kind].label)
+		if p.input.Value() == "" {
+			a.cut(x+1, 0, a.w-x-1, dim, prompts[p.kind].hint)
+		}
+		drawInput(a.sub(x, 0, a.w-x, 1), p)
+		a.text(1, 1, keyHint, "enter")
+		a.text(7, 1, dim, "accept")
+		a.text(15, 1, keyHint, "esc")
+		a.text(19, 1, dim, "cancel")
+		return
+	}
+	if m.said != "" {
+		sign, st := "· ", notice
+		if m.saidBad {
+			sign, st = "✗ ", bad
+		}
+		a.cut(a.text(1, 0, st, sign), 0, a.w-4, st, m.said)
+	}
+	x := 1
+	for _, act := range footerActions[m.front()] {
+		key, short := m.keys.Key(act), m.keys.Binding(act).Short
+		if act == keymap.RunPause {
+			short = map[bool]string{true: "pause", false: "run"}[s.f.Status.Run == vmm.Running]
+		}
+		if act == keymap.AdvanceUp {
+			key = "+ -"
+		}
+		if w := textWidth(key) + 1 + textWidth(short); x+w > a.w-1 {
+			break
+		}
+		x = a.text(x, 1, keyHint, key)
+		x = a.text(x+1, 1, pick(m.whyNot(act) == "", text, faint), short) + 2
+	}
+}
+
+// front names what is in front, for the key bar.
+func (m *Model) front() string {
+	switch {
+	case m.helping:
+		return "help"
+	case m.open != nil:
+		return "inspector"
+	}
+	if t := paneTitles[m.focus]; footerActions[t] != nil {
+		return t
+	}
+	return ""
+}
+
+// drawInput draws the typed text and the cursor.
+func drawInput(a area, p *prompt) {
+	v := []rune(p.input.Value())
+	pos := p.input.Position()
+	from := max(pos-a.w+2, 0)
+	x := 0
+	for i := from; i <= len(v) && x < a.w; i++ {
+		r := ' '
+		if i < len(v) {
+			r = v[i]
+		}
+		st := value
+		if i == pos {
+			st |= selected
+			if r == ' ' && len(v) == 0 {
+				a.put(0, 0, '▏', value)
+				return
+			}
+		}
+		x = a.text(x, 0, st, string(r))
+	}
+}
+
+func drawQuestion(body area, q *question, keys *keymap.Map) {
+	w := min(max(textWidth(q.text)+6, 40), body.w-2)
+	lines := wrap(q.text, w-4)
+	a := overlay(body, w, len(lines)+4)
+	for i, l := range lines {
+		a.text(1, i, text, l)
+	}
+	x := a.text(1, len(lines)+1, keyHint, keys.Key(keymap.Confirm))
+	x = a.text(x+1, len(lines)+1, text, "yes")
+	x = a.text(x+3, len(lines)+1, keyHint, keys.Key(keymap.Refuse))
+	a.text(x+1, len(lines)+1, text, "no")
+}
+
+// overlay clears a box in the middle of body and returns its inside.
+func overlay(body area, w, h int) area {
+	w, h = min(w, body.w), min(h, body.h)
+	a := body.sub((body.w-w)/2, max((body.h-h)/3, 0), w, h)
+	a.fill(' ', text)
+	return a.box(frameFocus)
+}

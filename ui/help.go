@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"ticktrap/keymap"
+)
+
+// helpLine is a line of the help page: a key and words, or a heading.
+type helpLine struct {
+	key, words, why string
+	heading         bool
+}
+
+// helpLines is the help of the focused pane and all keys, for a width.
+func (m *Model) helpLines(w int) []helpLine {
+	var out []helpLine
+	out = append(out, helpLine{words: paneTitles[m.focus], heading: true})
+	about := m.panes[m.focus].help()
+	if m.open != nil {
+		about = inspectorHelp
+	}
+	for _, p := range about {
+		for i, l := range wrap(p, w-4) {
+			out = append(out, helpLine{words: pickString(i == 0, "· ", "  ") + l})
+		}
+	}
+	for g := keymap.BadGroup + 1; g < keymap.NumGroups; g++ {
+		out = append(out, helpLine{}, helpLine{words: g.String(), heading: true})
+		for _, b := range m.keys.Rows() {
+			if b.Group != g {
+				continue
+			}
+			why := ""
+			if b.Scope == keymap.Global {
+				why = m.whyNot(b.Action)
+			}
+			for i, l := range wrap(b.Help, w-20) {
+				out = append(out, helpLine{key: pickString(i == 0, b.KeyNames(" "), " "), words: l})
+			}
+			for _, l := range wrap(why, w-22) {
+				out = append(out, helpLine{key: " ", why: l})
+			}
+		}
+	}
+	return out
+}
+
+func pickString(cond bool, yes, no string) string {
+	if cond {
+		return yes
+	}
+	return no
+}
+
+// drawHelp draws the help over the body.
+func (m *Model) drawHelp(body area) {
+	a := overlay(body, min(100, body.w), body.h)
+	lines := m.helpLines(a.w)
+	m.helpOff = min(m.helpOff, max(len(lines)-a.h, 0))
+	for i := 0; i < a.h && m.helpOff+i < len(lines); i++ {
+		l := lines[m.helpOff+i]
+		switch {
+		case l.heading:
+			a.text(1, i, titleFocus, l.words)
+		case l.key != "":
+			a.text(2, i, keyHint, l.key)
+			a.text(19, i, text, l.words)
+			if l.why != "" {
+				a.text(19, i, warn, "✗ "+l.why)
+			}
+		default:
+			a.text(1, i, text, l.words)
+		}
+	}
+	if rest := len(lines) - m.helpOff - a.h; rest > 0 {
+		a.right(a.w-1, a.h-1, dim, " ↓ "+group3(uint64(rest))+" more lines ")
+	}
+}
+
+// drawPalette draws the palette's line and its choices.
+func (m *Model) drawPalette(body area) {
+	p := m.prompt
+	w := min(110, body.w-4)
+	a := overlay(body, w, min(body.h-1, 20))
+	x := a.text(1, 0, keyHint, ":")
+	if p.input.Value() == "" {
+		a.cut(x+2, 0, a.w-x-2, dim, prompts[askPalette].hint)
+	}
+	drawInput(a.sub(x+1, 0, a.w-x-2, 1), p)
+	a.hline(0, 1, a.w, '─', faint)
+	rows := a.h - 2
+	from := max(min(p.sel-rows/2, len(p.choices)-rows), 0)
+	for i := 0; i < rows && from+i < len(p.choices); i++ {
+		c, y := p.choices[from+i], 2+i
+		a.cut(1, y, 24, pick(c.why == "", value, dim), c.name)
+		if c.why != "" {
+			a.cut(26, y, a.w-36, warn, "✗ "+c.why)
+		} else {
+			a.cut(26, y, a.w-36, dim, c.help)
+		}
+		a.right(a.w-1, y, keyHint, c.key)
+		if from+i == p.sel {
+			a.mark(y, selected)
+		}
+	}
+	if len(p.choices) == 0 {
+		a.text(1, 2, dim, "nothing matches; enter takes knob=value")
+	}
+}

@@ -1,0 +1,478 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"ticktrap/keymap"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// inspector is an opened exit.
+type inspector struct {
+	num trace.Num
+	off int
+}
+
+var inspectorHelp = []string{
+	"One VM-exit opened: what the guest did, every decision that the loop took about it, and where the time went.",
+	"✓ a clause held, ✗ it was the first that failed, · it was not looked at any more.",
+	"Registers and code are those of the vCPU as it stands now: they are the exit's own while it is the vCPU's last exit and the guest is paused. In a session that can go back, S brings an older exit to the front.",
+	"← → open the exit before and the next one, esc closes.",
+}
+
+func (in *inspector) act(s *scene, a keymap.Action, rows int) bool {
+	r := &s.state().Exits
+	move := map[keymap.Action]int{keymap.Left: -1, keymap.Right: 1}[a]
+	if move != 0 {
+		if n := uint64(in.num) - 1 + uint64(move); r.Get(n) != nil {
+			in.num, in.off = trace.Num(n+1), 0
+		}
+		return true
+	}
+	n, ok := scrolled(in.off, a, rows)
+	if ok {
+		in.off = min(n, 64)
+	}
+	return ok
+}
+
+// drawInspector draws the opened exit over the whole body.
+func drawInspector(m *Model, s *scene, body area) {
+	s.focused = true
+	x := exitByNum(s.state(), m.open.num)
+	title := "exit " + group3(uint64(m.open.num))
+	status := "← → other exits · esc closes"
+	in := drawFrame(s, body, paneExits, true, status)
+	body.text(14, 0, titleFocus, " "+title+" ")
+	if x == nil {
+		empty(in, title+" is no longer kept", "the last "+strconv.Itoa(len(s.state().Exits.Buf))+" exits are kept; esc goes back to the list")
+		return
+	}
+	presentExit(s, in, x, m.open.off)
+}
+
+// presentExit lays the parts out: facts and decisions left, registers and code
+// right, cost at the bottom.
+func presentExit(s *scene, a area, x *trace.ExitRecord, off int) {
+	costRows := 3
+	if a.h < 18 {
+		costRows = 2
+	}
+	left := a.w * 52 / 100
+	if a.w >= 150 {
+		left = a.w * 46 / 100
+	}
+	top := a.h - costRows - 1
+	lines := exitFacts(s, x)
+	off = min(off, max(len(lines)-top, 0))
+	for i := 0; i < top && off+i < len(lines); i++ {
+		a.pieces(0, i, left-1, lines[off+i])
+	}
+	if off+top < len(lines) {
+		a.right(left-1, top-1, dim, " ↓ "+strconv.Itoa(len(lines)-off-top)+" more ")
+	}
+	for y := 0; y < top; y++ {
+		a.put(left, y, '│', faint)
+	}
+	presentCPU(s, a.sub(left+2, 0, a.w-left-2, top), x)
+	a.hline(0, top, a.w, '─', faint)
+	presentCost(s, a.sub(0, top+1, a.w, costRows), x)
+}
+
+// exitFacts are the lines about the exit: what it was, the decisions, the
+// deadline.
+func exitFacts(s *scene, x *trace.ExitRecord) [][]piece {
+	lines := [][]piece{
+		{{x.Reason.String(), value | strong, 0}, {"  v" + cpuWord(x.VCPU), vcpuStyle(x.VCPU), 0}, {" on pCPU " + cpuWord(x.PCPU), dim, 1}},
+		{{"at      ", label, 0}, {"TSC " + group3(uint64(x.At)), value, 0}, {"  rip ", label, 1}, {hex(x.RIP), value, 1}},
+	}
+	for _, w := range exitDecoded(x) {
+		lines = append(lines, []piece{{w[0], label, 0}, {w[1], value, 0}})
+	}
+	if c := x.Cycles(); c > 0 {
+		lines = append(lines, []piece{{"cost    ", label, 0}, {s.both(c), value, 0}, {" exit to next entry", dim, 1}})
+	} else {
+		lines = append(lines, []piece{{"cost    ", label, 0}, {"still in the host", warn, 0}})
+	}
+	lines = append(lines, nil)
+	lines = append(lines, fastFacts(s, x)...)
+	return append(lines, deadlineFacts(s, x)...)
+}
+
+// exitDecoded is the exit information in words.
+func exitDecoded(x *trace.ExitRecord) [][2]string {
+	switch x.Reason {
+	case trace.ExitMSRWrite, trace.ExitMSRRead:
+		out := [][2]string{{"MSR     ", hex(x.Info1) + "  " + msrName(x.Info1)}}
+		if x.Reason == trace.ExitMSRRead {
+			return out
+		}
+		switch x.Info1 {
+		case 0x6e0:
+			out = append(out, [2]string{"value   ", group3(x.Info2) + disarms(x.Info2)})
+		case 0x830:
+			out = append(out, [2]string{"ICR     ", hex(x.Info2)}, [2]string{"        ", icrWords(x.Info2)})
+		case 0x832:
+			out = append(out, [2]string{"LVTT    ", hex(x.Info2)}, [2]string{"        ", lvttWords(uint32(x.Info2))})
+		default:
+			out = append(out, [2]string{"value   ", hex(x.Info2)})
+		}
+		return out
+	case trace.ExitAPICAccess, trace.ExitAPICWrite, trace.ExitMMIO, trace.ExitEPTViolation:
+		out := [][2]string{{"address ", hex(x.Info1) + apicName(x.Info1)}, {"value   ", hex(x.Info2)}}
+		if x.Info1&0xfff == 0x320 {
+			out = append(out, [2]string{"        ", lvttWords(uint32(x.Info2))})
+		}
+		return out
+	case trace.ExitIO:
+		return [][2]string{{"port    ", hex(x.Info1)}, {"value   ", hex(x.Info2)}}
+	case trace.ExitCPUID:
+		return [][2]string{{"leaf    ", hex(x.Info1)}}
+	case trace.ExitExternalInterrupt:
+		return [][2]string{{"vector  ", hex(x.Info2) + hostVector(x.Info2)}}
+	case trace.ExitPreemptionTimer, trace.ExitHLT, trace.ExitInterruptWindow, trace.ExitPause:
+		return [][2]string{{"info    ", reasonWords[x.Reason]}}
+	}
+	return [][2]string{{"info    ", hex(x.Info1) + "  " + hex(x.Info2)}}
+}
+
+var reasonWords = map[trace.ExitReason]string{
+	trace.ExitPreemptionTimer: "the VMX preemption timer reached 0", trace.ExitHLT: "the guest executed HLT",
+	trace.ExitInterruptWindow: "the guest became ready for an interrupt", trace.ExitPause: "the guest spun on PAUSE",
+}
+
+func disarms(v uint64) string {
+	if v == 0 {
+		return " (disarms)"
+	}
+	return ""
+}
+
+func apicName(gpa uint64) string {
+	if n, ok := apicRegNames[gpa&0xff0]; ok && gpa&^0xfff == 0xfee00000 {
+		return "  APIC " + n
+	}
+	return ""
+}
+
+// hostVector names the host vectors of arch/x86/include/asm/irq_vectors.h.
+func hostVector(v uint64) string {
+	switch v {
+	case 0xec:
+		return "  local timer"
+	case 0xf0, 0xf1, 0xf2:
+		return "  posted-interrupt notification"
+	case 0xfd:
+		return "  reschedule (a kick)"
+	}
+	return ""
+}
+
+// fastFacts is the fastpath's decision with its clauses.
+func fastFacts(s *scene, x *trace.ExitRecord) [][]piece {
+	rules := vmm.RuleSet(ruleAt(s.state(), x))
+	head := []piece{{"fastpath ", titleFocus, 0}, {trace.RuleSetNames[min(int(rules), len(trace.RuleSetNames)-1)], value, 0}, {"  ", text, 0}}
+	if !x.HasFast {
+		return [][]piece{append(head, piece{"no verdict was reported for this exit", dim, 0})}
+	}
+	head = append(head, piece{fastWord(x), fastStyle(x) | strong, 0})
+	if x.Reentry {
+		head = append(head, piece{", re-entered", good, 0})
+	} else if x.Clause != trace.ClauseNone {
+		head = append(head, piece{" because " + clauseShort(x.Clause), text, 0})
+	}
+	lines := [][]piece{head}
+	for _, t := range judge(fastTerms(rules, x), x.Clause) {
+		lines = append(lines, termPieces(t))
+	}
+	return append(lines, nil)
+}
+
+func termPieces(t term) []piece {
+	switch t.state {
+	case termHeld:
+		return []piece{{"  ✓ ", good, 0}, {t.words, text, 0}}
+	case termFailed:
+		return []piece{{"  ✗ ", bad, 0}, {t.words, value, 0}}
+	}
+	return []piece{{"  · ", dim, 0}, {t.words, dim, 0}}
+}
+
+// ruleAt is the fastpath rule set that held at an exit.
+func ruleAt(st *trace.State, x *trace.ExitRecord) uint64 {
+	v := st.Knobs[trace.KnobFastpath]
+	for i := range st.KnobTurns.Len() { // from the latest back
+		k := st.KnobTurns.Last(i)
+		if k.Seq < x.Seq {
+			break
+		}
+		if k.Knob == trace.KnobFastpath {
+			v = k.Old
+		}
+	}
+	return v
+}
+
+// deadlineFacts is the deadline that the exit belongs to, step by step.
+func deadlineFacts(s *scene, x *trace.ExitRecord) [][]piece {
+	c := chainOf(s.state(), x)
+	if c == nil {
+		return [][]piece{{{"deadline ", titleFocus, 0}, {"none belongs to this exit", dim, 0}}}
+	}
+	lines := [][]piece{{{"deadline ", titleFocus, 0}, {group3(uint64(c.Num)), value, 0}, {"  " + c.Outcome.String(), text, 0},
+		{lateWords(s, c), lateStyle(c.Late), 0}}}
+	add := func(name, words string, st style) {
+		if words != "" {
+			lines = append(lines, []piece{{"  " + name, label, 0}, {words, st, 0}})
+		}
+	}
+	backing := c.Backing.String()
+	if c.Clause != trace.ClauseNone {
+		backing += ", not hv: " + clauseShort(c.Clause)
+	}
+	add("hv/sw   ", backing, value)
+	if c.ExpireAt != 0 && int(c.Route) < len(routeWords) {
+		add("expire  ", routeWords[c.Route]+because(c.RouteClause), value)
+	}
+	if c.Place != trace.BadPlacement {
+		add("wait    ", c.Place.String()+", delta "+s.cyc(c.Delta)+", waited "+s.span(c.Waited)+", tuning "+verdictWord(c.Verdict), value)
+	}
+	if c.Deliver != trace.BadDeliver {
+		add("deliver ", c.Deliver.String()+because(c.DeliverClause), value)
+	}
+	add("exits   ", chainExits(c), dim)
+	return lines
+}
+
+func lateWords(s *scene, c *trace.Chain) string {
+	if !c.Ran() {
+		return ""
+	}
+	return ", lateness " + s.both(c.Late)
+}
+
+func chainExits(c *trace.Chain) string {
+	var out []string
+	for _, p := range []struct {
+		name string
+		n    trace.Num
+	}{{"armed in ", c.ArmExit}, {"expired in ", c.FireExit}, {"entered after ", c.EntryExit}} {
+		if p.n != trace.NoNum {
+			out = append(out, p.name+group3(uint64(p.n)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// chainOf finds the deadline of an exit among those that are kept.
+func chainOf(st *trace.State, x *trace.ExitRecord) *trace.Chain {
+	if x.Deadline == trace.NoNum {
+		return nil
+	}
+	for i := range st.Chains.Len() {
+		if c := st.Chains.Last(i); c.Num == x.Deadline {
+			return c
+		}
+	}
+	var found *trace.Chain
+	for i := range st.VCPUs {
+		st.VCPUs[i].Open(func(c *trace.Chain) {
+			if c.Num == x.Deadline {
+				found = c
+			}
+		})
+	}
+	return found
+}
+
+// presentCPU draws registers and code of the exit's vCPU.
+func presentCPU(s *scene, a area, x *trace.ExitRecord) {
+	if int(x.VCPU) >= len(s.f.CPUs) {
+		a.cut(0, 0, a.w, label, "registers")
+		for i, l := range wrap("this source does not carry the guest's registers or code", a.w) {
+			a.text(0, 1+i, dim, l)
+		}
+		return
+	}
+	cpu := &s.f.CPUs[x.VCPU]
+	own := s.state().VCPUs[x.VCPU].Exit == x.Num && s.f.Status.Run != vmm.Running
+	head := "registers at this exit"
+	if !own {
+		head = "registers now, not at this exit"
+	}
+	a.cut(0, 0, a.w, pick(own, label, warn), head)
+	y := 1 + presentRegisters(a.sub(0, 1, a.w, a.h-1), &cpu.Regs)
+	if y+2 < a.h {
+		at := x.RIP
+		if !own {
+			at = cpu.Regs.RIP
+		}
+		presentCode(a.sub(0, y+1, a.w, a.h-y-1), cpu, at)
+	}
+}
+
+var gprNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8 ", "r9 ", "r10", "r11", "r12", "r13", "r14", "r15"}
+
+// presentRegisters draws the general registers in as many columns as fit and
+// returns the rows used.
+func presentRegisters(a area, r *vmm.Registers) int {
+	cols := min(max(a.w/21, 1), 4)
+	rows := (16 + cols - 1) / cols
+	order := [16]int{vmm.RAX, vmm.RBX, vmm.RCX, vmm.RDX, vmm.RSI, vmm.RDI, vmm.RBP, vmm.RSP, 8, 9, 10, 11, 12, 13, 14, 15}
+	for i, g := range order {
+		x, y := i/rows*21, i%rows
+		a.text(x, y, label, gprNames[g])
+		h := hex16(r.GPR[g])
+		z := len(h) - len(strings.TrimLeft(h[:15], "0"))
+		a.text(x+4, y, faint, h[:z])
+		a.text(x+4+z, y, value, h[z:])
+	}
+	a.pieces(0, rows, a.w, []piece{{"rip ", label, 0}, {hex(r.RIP), value, 0}, {"  rflags ", label, 0}, {hex(r.RFLAGS), value, 0},
+		{" " + flagWords(r.RFLAGS), dim, 0}, {"  cr3 ", label, 2}, {hex(r.CR3), value, 2}, {"  cs ", label, 1},
+		{hex(uint64(r.CS.Selector)), value, 1}, {shadowWord(r.Shadow), warn, 0}})
+	return rows + 1
+}
+
+func shadowWord(on bool) string {
+	if on {
+		return "  shadow"
+	}
+	return ""
+}
+
+// flagWords names the flags that are set. Intel SDM vol. 1, 3.4.3 "EFLAGS
+// Register".
+func flagWords(f uint64) string {
+	names := []struct {
+		bit  uint
+		name string
+	}{{0, "CF"}, {2, "PF"}, {4, "AF"}, {6, "ZF"}, {7, "SF"}, {8, "TF"}, {9, "IF"}, {10, "DF"}, {11, "OF"}}
+	var out []string
+	for _, n := range names {
+		if f>>n.bit&1 != 0 {
+			out = append(out, n.name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// presentCode draws the disassembly around at.
+func presentCode(a area, cpu *vmm.CPUFrame, at uint64) {
+	a.cut(0, 0, a.w, label, "code")
+	lines, cur := disassemble(cpu, at)
+	if len(lines) == 0 {
+		a.cut(0, 1, a.w, dim, "the code at "+hex(at)+" is not mapped or not carried by this source")
+		return
+	}
+	from := max(min(cur-(a.h-1)/3, len(lines)-(a.h-1)), 0)
+	for i := 0; i+1 < a.h && from+i < len(lines); i++ {
+		l, y := lines[from+i], 1+i
+		here := l.at == at
+		a.text(0, y, pick(here, running, dim), pickString(here, "▶", " "))
+		a.text(2, y, dim, hex(l.at))
+		width := textWidth(hex(l.at)) + 3
+		a.cut(width, y, 22, faint, l.bytes)
+		a.cut(width+23, y, a.w-width-23, pick(here, value|strong, text), l.words)
+	}
+}
+
+// codeLine is one instruction.
+type codeLine struct {
+	at           uint64
+	bytes, words string
+}
+
+// disassemble decodes the frame's code so that an instruction begins at at; cur
+// is its index.
+func disassemble(cpu *vmm.CPUFrame, at uint64) (lines []codeLine, cur int) {
+	if at < cpu.CodeAt || at-cpu.CodeAt >= uint64(len(cpu.Code)) {
+		return nil, 0
+	}
+	mode := cpu.Bits
+	if mode != 16 && mode != 32 {
+		mode = 64
+	}
+	off := int(at - cpu.CodeAt)
+	start := syncStart(cpu.Code[:off], mode)
+	for p := start; p < len(cpu.Code); {
+		if p == off {
+			cur = len(lines)
+		}
+		n, words := 1, "(bad)"
+		if inst, err := x86asm.Decode(cpu.Code[p:], mode); err == nil {
+			n, words = inst.Len, x86asm.IntelSyntax(inst, cpu.CodeAt+uint64(p), nil)
+		} else if len(cpu.Code)-p < 15 {
+			break // the last bytes may be cut off
+		}
+		if p < off && p+n > off {
+			n = off - p
+		}
+		lines = append(lines, codeLine{cpu.CodeAt + uint64(p), hexBytes(cpu.Code[p : p+n]), words})
+		p += n
+	}
+	return lines, cur
+}
+
+// syncStart is the offset from which decoding reaches the end of code exactly.
+func syncStart(code []byte, mode int) int {
+	for start := max(len(code)-48, 0); start < len(code); start++ {
+		p := start
+		for p < len(code) {
+			inst, err := x86asm.Decode(code[p:], mode)
+			if err != nil {
+				break
+			}
+			p += inst.Len
+		}
+		if p == len(code) {
+			return start
+		}
+	}
+	return len(code)
+}
+
+func hexBytes(p []byte) string {
+	const digits = "0123456789abcdef"
+	out := make([]byte, 0, 3*len(p))
+	for i, b := range p {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, digits[b>>4], digits[b&15])
+	}
+	return string(out)
+}
+
+// presentCost draws the cost by phase as a bar with a legend.
+func presentCost(s *scene, a area, x *trace.ExitRecord) {
+	total := x.Costs.Total()
+	if total == 0 {
+		a.cut(0, 0, a.w, dim, "cost by phase: this source does not split it")
+		return
+	}
+	lead := a.text(0, 0, label, "host ")
+	lead = a.text(lead, 0, value, s.both(total)) + 1
+	costBar(s, a.sub(lead, 0, a.w-lead, 1), x, 0)
+	col, y := 0, 1
+	for i := range x.Costs.N {
+		st, fill := phaseStyle(x.Costs.Phases[i])
+		if !s.mono {
+			fill = '█'
+		}
+		name, n := x.Costs.Phases[i].String(), group3(uint64(x.Costs.Cycles[i]))
+		w := 2 + len(name) + 1 + len(n) + 2
+		if col+w > a.w {
+			col, y = 0, y+1
+		}
+		if y >= a.h {
+			return
+		}
+		a.put(col, y, fill, st)
+		e := a.text(col+2, y, dim, name+" ")
+		col = a.text(e, y, value, n) + 2
+	}
+}

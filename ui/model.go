@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"ticktrap/keymap"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// Options are the choices of whoever starts the screen. The zero value is the
+// dark theme in all colours.
+type Options struct {
+	// Theme is one of ThemeNames; empty is "dark".
+	Theme string
+	// NoColor shows the mono theme whatever Theme says (NO_COLOR).
+	NoColor bool
+	// Profile is what the terminal can show; the zero value is true colour.
+	Profile termenv.Profile
+	// Keys is the table of actions; nil is keymap.Default.
+	Keys []keymap.Binding
+	// RecordTo is the file that a recording is suggested to go to.
+	RecordTo string
+	// Focus is the name of the pane to begin with; empty is Timer's.
+	Focus string
+}
+
+// Model is the screen. It is a tea.Model and belongs to the program that runs
+// it.
+type Model struct {
+	link link
+	opts Options
+	keys *keymap.Map
+	look *styles
+
+	w, h  int
+	frame *vmm.Frame // what is shown, nil before the first
+	ready *vmm.Frame // the other buffer: where the next frame goes
+	seen  frameStamp
+
+	panes [numPanes]pane
+	focus paneID
+	zoom  bool
+
+	open     *inspector // the opened exit, nil if none
+	prompt   *prompt
+	question *question
+	helping  bool
+	helpOff  int
+
+	nanos    bool
+	said     string // last notice
+	saidBad  bool
+	saidBy   string // Status.Notice when it was last copied
+	lastRule uint64 // fastpath rule set to return to
+	wanted   [trace.NumKnobs]wish
+
+	canvas canvas
+	dots   plot
+	buf    []byte
+	view   string
+	dirty  bool
+
+	failure *PanicError
+}
+
+// frameStamp is what must differ for a frame to be worth drawing.
+type frameStamp struct {
+	events trace.Seq
+	status vmm.Status
+}
+
+// wish is a knob's value that was asked for and has not been seen in a frame.
+type wish struct {
+	value   uint64
+	pending int // commands on their way
+	set     bool
+}
+
+// New makes the screen of a session.
+func New(session vmm.Session, opts Options) *Model {
+	if opts.Keys == nil {
+		opts.Keys = keymap.Default()
+	}
+	if opts.Theme == "" {
+		opts.Theme = "dark"
+	}
+	if opts.NoColor {
+		opts.Theme = "mono"
+	}
+	m := &Model{link: link{session: session}, opts: opts, keys: keymap.New(opts.Keys), dirty: true,
+		lastRule: uint64(vmm.Rules618), ready: &vmm.Frame{}}
+	m.look = newStyles(opts.Theme, opts.Profile)
+	m.panes = [numPanes]pane{newTimerPane(), newDeadlinesPane(), newFastpathPane(), newKicksPane(), newKnobsPane(),
+		newExitsPane(), newConsolePane()}
+	for i, t := range paneTitles {
+		if strings.EqualFold(t, opts.Focus) {
+			m.focus = paneID(i)
+		}
+	}
+	return m
+}
+
+// Init asks for the first frame.
+func (m *Model) Init() tea.Cmd { return m.link.firstCmd(m.ready) }
+
+// say shows a sentence on the notice line.
+func (m *Model) say(format string, args ...any) {
+	m.said, m.saidBad = fmt.Sprintf(format, args...), false
+}
+
+// refuse says why something does not happen.
+func (m *Model) refuse(why string) { m.said, m.saidBad = why, true }
+
+// scene is what panes draw from now.
+func (m *Model) scene() *scene {
+	return &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots}
+}
+
+// takeFrame shows a new frame and keeps the one before as the next buffer.
+func (m *Model) takeFrame(f *vmm.Frame) {
+	m.ready, m.frame = m.frame, f
+	if m.ready == nil {
+		m.ready = &vmm.Frame{}
+	}
+	for k := range m.wanted {
+		if w := &m.wanted[k]; w.set && w.pending == 0 {
+			w.set = false
+		}
+	}
+	if f.Status.Notice != m.saidBy {
+		m.saidBy = f.Status.Notice
+		if m.saidBy != "" {
+			m.said, m.saidBad = m.saidBy, false
+		}
+	}
+	if stamp := (frameStamp{f.State.Events, f.Status}); stamp != m.seen {
+		m.seen, m.dirty = stamp, true
+	}
+}
+
+// knobValue is a knob's value as far as the user can know: asked for or shown.
+func (m *Model) knobValue(k trace.Knob) uint64 {
+	if w := m.wanted[k]; w.set {
+		return w.value
+	}
+	return knobOf(m.frame, k).Value
+}

@@ -1,0 +1,159 @@
+package ui
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/keymap"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// paneID numbers the panes as their keys do, from 0.
+type paneID int
+
+const (
+	paneTimer paneID = iota
+	paneDeadlines
+	paneFastpath
+	paneKicks
+	paneKnobs
+	paneExits
+	paneConsole
+	numPanes
+)
+
+var paneTitles = [numPanes]string{"Timer", "Deadlines", "Fastpath", "Kicks", "Knobs", "Exits", "Console"}
+
+// pane is one of the seven. It keeps its own view state and draws from a scene.
+type pane interface {
+	// draw fills the inside of the pane's frame.
+	draw(s *scene, a area)
+	// strip draws the pane as one line.
+	strip(s *scene, a area)
+	// status is a word or two for the right end of the title line.
+	status(s *scene) string
+	// act takes a moving action; it reports whether it had a use for it. rows is
+	// the height of the pane's inside.
+	act(s *scene, act keymap.Action, rows int) bool
+	// click selects what is at (x, y) of the pane's inside; open asks to open it.
+	click(s *scene, x, y int) (open bool)
+	// filter sets the text that lines must contain; "" shows all.
+	filter(text string)
+	// help is what the pane shows, as lines.
+	help() []string
+}
+
+// scene is what panes draw from: the frame and how to show it.
+type scene struct {
+	f    *vmm.Frame
+	keys *keymap.Map
+	// mono asks for patterns where colours would tell parts of a bar apart.
+	mono bool
+	// nanos shows times in nanoseconds first, cycles otherwise.
+	nanos bool
+	// focused is true while the focused pane is drawn.
+	focused bool
+	// dots is scratch for charts.
+	dots *plot
+}
+
+func (s *scene) state() *trace.State { return &s.f.State }
+
+// hz is the TSC frequency.
+func (s *scene) hz() clock.Hz { return s.f.Header.Hz }
+
+// knob returns a knob as the engine offers it.
+func (s *scene) knob(k trace.Knob) vmm.KnobState { return knobOf(s.f, k) }
+
+func knobOf(f *vmm.Frame, k trace.Knob) vmm.KnobState {
+	for _, ks := range f.Knobs {
+		if ks.Knob == k {
+			return ks
+		}
+	}
+	return vmm.KnobState{Knob: k, Value: f.State.Knobs[k], Tag: vmm.TagFixed, Why: "this source does not tell what turned it"}
+}
+
+// cyc writes a signed distance in the unit that comes first, with its unit.
+func (s *scene) cyc(c clock.Cycles) string {
+	if s.nanos {
+		n := cyclesToNanos(s.hz(), c)
+		if n > 0 {
+			return "+" + duration(n)
+		}
+		return duration(n)
+	}
+	return signed3(int64(c)) + " cyc"
+}
+
+// both writes a distance in cycles and in time.
+func (s *scene) both(c clock.Cycles) string {
+	if s.nanos {
+		return duration(cyclesToNanos(s.hz(), c)) + " · " + plain3(int64(c)) + " cyc"
+	}
+	return plain3(int64(c)) + " cyc · " + duration(cyclesToNanos(s.hz(), c))
+}
+
+// span writes an unsigned distance in the unit that comes first.
+func (s *scene) span(c clock.Cycles) string {
+	if s.nanos {
+		return duration(cyclesToNanos(s.hz(), c))
+	}
+	return plain3(int64(c)) + " cyc"
+}
+
+// list is the selection in a sequence of numbered lines. While follow is set the
+// selection is the newest line.
+type list struct {
+	sel    uint64
+	follow bool
+}
+
+// at is the selected number among first … end−1.
+func (l *list) at(first, end uint64) uint64 {
+	if end == first {
+		return first
+	}
+	if l.follow || l.sel >= end {
+		return end - 1
+	}
+	return max(l.sel, first)
+}
+
+// act moves the selection; rows is a page.
+func (l *list) act(act keymap.Action, first, end uint64, rows int) bool {
+	if end == first {
+		return false
+	}
+	cur, page := l.at(first, end), uint64(max(rows-1, 1))
+	switch act {
+	case keymap.Up:
+		cur = max(cur, first+1) - 1
+	case keymap.Down:
+		cur++
+	case keymap.PageUp:
+		cur = max(cur, first+page) - page
+	case keymap.PageDown:
+		cur += page
+	case keymap.Top:
+		cur = first
+	case keymap.Bottom:
+		cur = end - 1
+	default:
+		return false
+	}
+	l.follow = cur >= end-1
+	l.sel = min(cur, end-1)
+	return true
+}
+
+// window is the range of rows lines that shows the selection: as new as
+// possible.
+func (l *list) window(first, end uint64, rows int) (from, to uint64) {
+	n := uint64(max(rows, 0))
+	if end-first <= n {
+		return first, end
+	}
+	sel := l.at(first, end)
+	to = min(max(sel+n/2+1, first+n), end)
+	return to - n, to
+}

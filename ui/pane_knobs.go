@@ -1,0 +1,52 @@
+package ui
+
+import (
+	"strconv"
+
+	"ticktrap/keymap"
+	"ticktrap/vmm"
+)
+
+// knobsPane lists the knobs.
+type knobsPane struct{ sel int }
+
+func newKnobsPane() *knobsPane { return &knobsPane{} }
+
+func (p *knobsPane) status(s *scene) string {
+	live := 0
+	for i := range knobRows {
+		if s.knob(knobRows[i].knob).Tag == vmm.TagLive {
+			live++
+		}
+	}
+	return strconv.Itoa(live) + " of " + strconv.Itoa(len(knobRows)) + " live"
+}
+
+func (p *knobsPane) draw(s *scene, a area) { presentKnobs(s, a, p.sel) }
+
+func (p *knobsPane) strip(s *scene, a area) { stripKnobs(s, a) }
+
+func (p *knobsPane) act(s *scene, act keymap.Action, rows int) bool {
+	n, ok := scrolled(p.sel, act, rows)
+	p.sel = min(n, len(knobRows)-1)
+	return ok
+}
+
+func (p *knobsPane) click(_ *scene, _, y int) bool {
+	if y < 0 || y >= len(knobRows) {
+		return false
+	}
+	again := p.sel == y
+	p.sel = y
+	return again
+}
+
+func (p *knobsPane) filter(string) {}
+
+func (p *knobsPane) help() []string {
+	return []string{
+		"Every setting that changes a decision of the loop: its key, its value, and what this engine can do about it.",
+		"live — takes effect at the next exit. rebuild — the guest moves into a new VM. host-wide — a setting of the host, restored at the end. fixed, gone — cannot be turned; the reason stands beside it.",
+		"Enter or a second click turns the selected knob; ← and → turn it back and on. Each turn is an event: charts mark it, recordings keep it.",
+	}
+}

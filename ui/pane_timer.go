@@ -1,0 +1,45 @@
+package ui
+
+import (
+	"strconv"
+
+	"ticktrap/keymap"
+)
+
+// timerPane shows each vCPU's timer.
+type timerPane struct{ off int }
+
+func newTimerPane() *timerPane { return &timerPane{} }
+
+func (p *timerPane) status(s *scene) string {
+	return strconv.Itoa(len(s.state().VCPUs)) + " vCPU"
+}
+
+func (p *timerPane) draw(s *scene, a area) {
+	n := len(s.state().VCPUs)
+	per := timerHeight(n, a.w, a.h)
+	p.off = min(p.off, max(n-max(a.h/per, 1), 0))
+	presentTimer(s, a, p.off, per)
+}
+
+func (p *timerPane) strip(s *scene, a area) { stripTimer(s, a) }
+
+func (p *timerPane) act(s *scene, act keymap.Action, rows int) bool {
+	n, ok := scrolled(p.off, act, rows)
+	p.off = min(n, max(len(s.state().VCPUs)-1, 0))
+	return ok
+}
+
+func (p *timerPane) click(*scene, int, int) bool { return false }
+func (p *timerPane) filter(string)               {}
+
+func (p *timerPane) help() []string {
+	return []string{
+		"One block per vCPU: what its LAPIC timer is set to, what backs it on the host, and where an expiry stands.",
+		"deadline — when the timer fires, on the common TSC line; the bar is the part of the way from arming that has passed.",
+		"backing — hv is the VMX preemption timer, sw an hrtimer; the clause says why it is not hv. fires: the host timer is programmed earlier than the deadline by the advance.",
+		"advance — timer_advance_ns; tuned says that the adaptive tuning set it. delta — guest TSC minus deadline on arrival at the wait of the last expiry: − early, + late.",
+		"pending — the expiry waits for the outer loop (lapic_timer.pending). IRR, ISR, PIR — vectors in hex, highest first; ON is the notification bit.",
+		"mode — vcpu->mode as a kick would see it; MP state; halt — polling or blocked.",
+	}
+}

@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// provenanceWords says what the word in the header means.
+var provenanceWords = map[trace.Provenance]string{
+	trace.Measured: "MEASURED", trace.Modelled: "MODELLED", trace.Inferred: "INFERRED",
+}
+
+// presentHeader draws the two lines on top.
+func presentHeader(s *scene, a area) {
+	h, st := &s.f.Header, &s.f.Status
+	state := statePieces(st)
+	right := piecesWidth(state, 9)
+	word := provenanceWords[h.Provenance]
+	if word == "" {
+		word = "UNKNOWN"
+	}
+	a.pieces(0, 0, max(a.w-right-2, 0), []piece{
+		{" ticktrap ", brand, 0}, {" ", text, 0}, {h.Guest, value | strong, 0}, {argsWord(h.Args), dim, 7},
+		{"  ", text, 0}, {" " + word + " ", badge, 0}, {"  engine ", label, 2}, {" ", text, 0}, {h.Engine, value, 0},
+		{"  LAPIC ", label, 1}, {h.LAPIC, value, 1}, {"  ", text, 3}, {vcpuCount(h), value, 3},
+		{"  seed ", label, 5}, {strconv.FormatUint(h.Seed, 10), value, 5}, {profileLabel(h), label, 6}, {h.Profile, value, 6},
+	})
+	a.pieces(a.w-right, 0, right, state)
+	lost := []piece{}
+	if l := s.state().Lost; l.Gaps > 0 {
+		lost = append(lost, piece{"  lost ", bad, 0}, piece{lossWord(l), bad, 0})
+	}
+	x := a.pieces(1, 1, a.w-1, append([]piece{
+		{"t ", label, 0}, {virtualTime(h.Hz, st.Now), value, 0}, {"  TSC ", label, 0}, {group3(uint64(st.Now)), value, 0},
+		{"  " + hzWord(uint64(h.Hz)), dim, 2}, {"  exits ", label, 1}, {group3(s.state().Exits.N), value, 1},
+		{"  deadlines ", label, 3}, {group3(s.state().Deadlines.Count()), value, 3},
+		{"  events ", label, 4}, {group3(uint64(s.state().Events)), value, 4},
+	}, lost...))
+	if host := h.Host; host != "" && a.w-x > textWidth(host)/2+6 {
+		a.cut(x+2, 1, a.w-x-3, dim, host)
+	}
+}
+
+func argsWord(args string) string {
+	if args == "" {
+		return ""
+	}
+	return " " + args
+}
+
+func vcpuCount(h *trace.Header) string {
+	s := strconv.Itoa(h.VCPUs) + " vCPU"
+	if h.PCPUs > 0 {
+		s += " on " + strconv.Itoa(h.PCPUs) + " pCPU"
+	}
+	return s
+}
+
+func profileLabel(h *trace.Header) string {
+	if h.Profile == "" {
+		return ""
+	}
+	return "  profile "
+}
+
+func hzWord(hz uint64) string {
+	return "@ " + strconv.FormatFloat(float64(hz)/1e9, 'f', 3, 64) + " GHz"
+}
+
+func lossWord(l trace.Loss) string {
+	s := group3(l.Events) + " events"
+	if l.Unknown {
+		s += " or more"
+	}
+	return s
+}
+
+// statePieces says whether the guest runs, how fast, and whether it is recorded.
+func statePieces(st *vmm.Status) []piece {
+	var ps []piece
+	if st.Recording != "" {
+		ps = append(ps, piece{"● rec ", recording, 0}, piece{bytesSize(st.RecBytes) + "  ", recording, 0})
+	}
+	switch st.Run {
+	case vmm.Running:
+		ps = append(ps, piece{"▶ running", running, 0})
+	case vmm.Paused:
+		ps = append(ps, piece{"‖ paused", paused, 0})
+	case vmm.Ended:
+		ps = append(ps, piece{"■ ended: " + endWords(st), paused, 0})
+	default:
+		ps = append(ps, piece{"? starting", dim, 0})
+	}
+	sp := "  " + speed(st.Speed)
+	if st.Run == vmm.Running && st.Rate > 0 {
+		sp += " (" + rateWord(st.Rate) + ")"
+	}
+	return append(ps, piece{sp, value, 0}, piece{" ", text, 0})
+}
+
+// rateWord writes guest seconds per wall second.
+func rateWord(r float64) string {
+	s := speed(r)
+	return "at " + strings.TrimSpace(s)
+}

@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"strings"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+const kickKnob = trace.KnobKick
+
+var kickDecisions = []trace.KickDecision{trace.KickWake, trace.KickIPI, trace.KickExiting, trace.KickNothing, trace.KickWarn}
+
+func kickStyle(d trace.KickDecision) style {
+	switch d {
+	case trace.KickWake:
+		return series1
+	case trace.KickIPI:
+		return series2
+	case trace.KickExiting:
+		return series0
+	case trace.KickWarn:
+		return bad
+	}
+	return dim
+}
+
+// kickCounts draws the decisions with their shares and returns the rows used.
+func kickCounts(s *scene, a area) int {
+	k := &s.state().Kicks
+	var sum, most uint64
+	for _, d := range kickDecisions {
+		sum += k.Decisions[d]
+		most = max(most, k.Decisions[d])
+	}
+	if a.h < 10 { // one line
+		var ps []piece
+		for _, d := range kickDecisions {
+			n := k.Decisions[d]
+			ps = append(ps, piece{d.String() + " ", pick(n > 0, kickStyle(d), dim), 0}, piece{short(n) + "  ", pick(n > 0, value, dim), 0})
+		}
+		a.pieces(0, 0, a.w, append(ps, piece{"self ", label, 1}, piece{short(k.Self), value, 1}))
+		return 1
+	}
+	for i, d := range kickDecisions {
+		n := k.Decisions[d]
+		a.text(0, i, pick(n > 0, kickStyle(d), dim), d.String())
+		a.right(20, i, pick(n > 0, value, dim), group3(n))
+		a.right(28, i, dim, percent(n, sum))
+		if w := a.w - 30; w > 4 {
+			a.bar(30, i, w, float64(n)/float64(max(most, 1)), kickStyle(d))
+		}
+	}
+	y := len(kickDecisions)
+	ps := []piece{{"self ", label, 0}, {group3(k.Self), value, 0}}
+	for i, n := range k.Steps {
+		if n > 0 {
+			ps = append(ps, piece{"  " + trace.KickStepNames[i] + " ", label, 1 + i}, piece{group3(n), value, 1 + i})
+		}
+	}
+	a.pieces(0, y, a.w, ps)
+	return y + 1
+}
+
+func kickHead(a area) {
+	a.text(2, 0, label, "+cyc")
+	a.text(12, 0, label, "source → target")
+	a.text(29, 0, label, "mode")
+	a.text(38, 0, label, "decision")
+	a.text(47, 0, label, "steps")
+	if a.w >= 60 {
+		a.right(a.w, 0, label, "≈ cycles")
+	}
+}
+
+func kickLine(s *scene, a area, k, before *trace.KickRecord) {
+	if before != nil {
+		a.right(10, 0, dim, "+"+short(uint64(max(k.At.Sub(before.At), 0))))
+	}
+	from := "none"
+	switch {
+	case k.From == k.Target:
+		from = "self"
+	case k.From != trace.NoCPU:
+		from = "v" + cpuWord(k.From)
+	}
+	if k.PCPU != trace.NoCPU {
+		from += "@" + cpuWord(k.PCPU)
+	}
+	x := a.cut(12, 0, 8, vcpuStyle(k.From), from)
+	x = a.text(x, 0, dim, " → ")
+	a.text(x, 0, vcpuStyle(k.Target), "v"+cpuWord(k.Target))
+	a.text(29, 0, text, trace.ModeNames[min(int(k.Mode), len(trace.ModeNames)-1)])
+	a.text(38, 0, kickStyle(k.Decision), k.Decision.String())
+	cost := ""
+	if c, ok := kickCost(s.state(), k.Steps); ok && a.w >= 60 {
+		cost = "≈ " + group3(uint64(c))
+		a.right(a.w, 0, value, cost)
+	}
+	a.cut(47, 0, a.w-47-textWidth(cost)-1, dim, stepWords(k.Steps))
+}
+
+func stepWords(steps trace.KickSteps) string {
+	return strings.ReplaceAll(maskWords(uint64(steps), trace.KickStepNames), "|", " ")
+}
+
+// stepPhases are the phases that a kick's steps cost, by bit.
+var stepPhases = [trace.NumKickSteps]trace.Phase{trace.PhaseKickRCU, trace.PhaseKickTask, trace.PhaseKickCmpxchg,
+	trace.PhaseKickStore, trace.PhaseIPISend, trace.PhaseWake}
+
+// kickCost is the sum of the steps' mean costs in this run. ok is false if the
+// cost of a step is not known.
+func kickCost(st *trace.State, steps trace.KickSteps) (c clock.Cycles, ok bool) {
+	for i, p := range stepPhases {
+		if steps>>i&1 == 0 {
+			continue
+		}
+		if st.Costs[p].Count == 0 {
+			return 0, false
+		}
+		c += st.Costs[p].Cycles / clock.Cycles(st.Costs[p].Count)
+	}
+	return c, true
+}
+
+func stripKicks(s *scene, a area) {
+	k := &s.state().Kicks
+	if s.state().KickLedger.N == 0 {
+		a.text(0, 0, dim, "no kick yet")
+		return
+	}
+	ps := []piece{{group3(s.state().KickLedger.N) + " ", value, 0}}
+	for i, d := range kickDecisions {
+		ps = append(ps, piece{" " + d.String() + " ", kickStyle(d), i}, piece{short(k.Decisions[d]), value, i})
+	}
+	if l := s.state().KickLedger.Last(0); l != nil {
+		ps = append(ps, piece{"  last ", label, 6}, piece{"v" + cpuWord(l.Target) + " " + trace.ModeNames[min(int(l.Mode), 3)] + " " +
+			stepWords(l.Steps), dim, 6})
+	}
+	a.pieces(0, 0, a.w, ps)
+}

@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+func presentKnobs(s *scene, a area, sel int) {
+	from := max(min(sel-a.h/2, len(knobRows)-a.h), 0)
+	for i := from; i < len(knobRows) && i-from < a.h; i++ {
+		knobLine(s, a.sub(0, i-from, a.w, 1), &knobRows[i])
+		if i == sel && s.focused {
+			a.mark(i-from, selected)
+		}
+	}
+}
+
+// knobKeys are the keys that turn a knob, as the pane shows them.
+func knobKeys(s *scene, r *knobRow) string {
+	keys := s.keys.Key(r.action)
+	switch r.knob {
+	case trace.KnobAdvance:
+		return "+ - A"
+	case trace.KnobFastpath:
+		return "f " + keys
+	case trace.KnobKick:
+		return "x " + keys
+	}
+	return keys
+}
+
+func knobLine(s *scene, a area, r *knobRow) {
+	ks := s.knob(r.knob)
+	live := ks.Tag == vmm.TagLive || ks.Tag == vmm.TagRebuild || ks.Tag == vmm.TagHostWide
+	a.text(0, 0, pick(live, keyHint, dim), knobKeys(s, r))
+	a.cut(6, 0, 16, pick(live, text, dim), r.knob.String())
+	shown := showKnob(r.knob, ks.Value)
+	if r.knob == trace.KnobAdvance && ks.Value == trace.AdvanceAdaptive && len(s.state().VCPUs) > 0 {
+		shown += " " + group3(uint64(max(s.state().VCPUs[0].AdvanceNS, 0))) + " ns"
+	}
+	x := a.cut(23, 0, a.w-23, knobStyle(ks, shown), shown)
+	tag := vmm.TagNames[min(int(ks.Tag), len(vmm.TagNames)-1)]
+	x = max(x+1, 41)
+	if a.w-x < len(tag) {
+		x = a.w - len(tag)
+		if x < 23+textWidth(shown)+1 {
+			return
+		}
+	}
+	x = a.text(x, 0, pick(live, dim, warn), tag)
+	why := ks.Why
+	if why == "" {
+		why = knobDoc(r.knob, ks.Value)
+	}
+	a.cut(max(x+1, 51), 0, a.w-max(x+1, 51), dim, why)
+}
+
+func knobStyle(ks vmm.KnobState, shown string) style {
+	if shown == "off" || shown == "none" || shown == "0 ns" {
+		return dim
+	}
+	return value | strong
+}
+
+// knobDoc says what a value means.
+func knobDoc(k trace.Knob, v uint64) string {
+	switch k {
+	case trace.KnobFastpath:
+		return [...]string{"", "no fastpath", "as posted: only with APICv", "test, then PIR sync", "PIR sync, then test",
+			"0x6e0, HLT, INVD without condition"}[min(v, 5)]
+	case trace.KnobKick:
+		return [...]string{"", "up to 5.14", "5.15: the tax", "tax cut as posted", "5.17 on: as merged"}[min(v, 4)]
+	}
+	return trace.KnobSpecs[k].Doc
+}
+
+func stripKnobs(s *scene, a area) {
+	var ps []piece
+	brief := map[trace.Knob]string{trace.KnobAPICv: "apicv", trace.KnobPostedTimer: "posted", trace.KnobPreemptionTimer: "hv",
+		trace.KnobAdvance: "adv", trace.KnobVMEntryAdvance: "vmentry", trace.KnobWaitPlacement: "wait",
+		trace.KnobFastpath: "fp", trace.KnobKick: "kick", trace.KnobHaltPoll: "poll", trace.KnobExitsDisabled: "no-exit",
+		trace.KnobTuning: "tune", trace.KnobRunningShort: "short"}
+	order := map[trace.Knob]int{trace.KnobPreemptionTimer: 1, trace.KnobVMEntryAdvance: 1, trace.KnobWaitPlacement: 2,
+		trace.KnobHaltPoll: 3, trace.KnobExitsDisabled: 4, trace.KnobTuning: 5, trace.KnobRunningShort: 5}
+	for i := range knobRows {
+		k := knobRows[i].knob
+		v := s.knob(k).Value
+		shown := showKnob(k, v)
+		ps = append(ps, piece{brief[k] + " ", label, order[k]},
+			piece{shown + "  ", knobStyle(vmm.KnobState{}, shown), order[k]})
+	}
+	a.pieces(0, 0, a.w, ps)
+}

@@ -1,0 +1,75 @@
+package ui
+
+// piece is a stretch of text in one style. Pieces of a higher drop number are
+// left out first where a line is too narrow; 0 is never left out.
+type piece struct {
+	s    string
+	st   style
+	drop int
+}
+
+// pieces writes a line of pieces from x on, as many as fit in w columns, and
+// returns the column after the last.
+func (a area) pieces(x, y, w int, ps []piece) int {
+	limit := keepLimit(ps, w)
+	end := x + w
+	for _, p := range ps {
+		if p.drop <= limit {
+			x = a.cut(x, y, end-x, p.st, p.s)
+		}
+	}
+	return x
+}
+
+// keepLimit is the greatest drop number whose pieces still fit in w columns.
+func keepLimit(ps []piece, w int) int {
+	most := 0
+	for _, p := range ps {
+		most = max(most, p.drop)
+	}
+	for limit := most; limit > 0; limit-- {
+		if piecesWidth(ps, limit) <= w {
+			return limit
+		}
+	}
+	return 0
+}
+
+func piecesWidth(ps []piece, limit int) int {
+	n := 0
+	for _, p := range ps {
+		if p.drop <= limit {
+			n += textWidth(p.s)
+		}
+	}
+	return n
+}
+
+// wrap breaks a paragraph into lines of at most w columns.
+func wrap(s string, w int) []string {
+	var lines []string
+	line := ""
+	start := 0
+	flush := func(word string) {
+		if line != "" && textWidth(line)+1+textWidth(word) > w {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	for i := 0; i <= len(s); i++ {
+		if i == len(s) || s[i] == ' ' {
+			if i > start {
+				flush(s[start:i])
+			}
+			start = i + 1
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

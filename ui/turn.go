@@ -1,0 +1,93 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// turner makes the handler that takes a knob's next value.
+func turner(k trace.Knob, back bool) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd { return m.turn(k, back) }
+}
+
+// turn gives a knob its next value, or says why not.
+func (m *Model) turn(k trace.Knob, back bool) tea.Cmd {
+	if k == trace.KnobAdvance {
+		return m.stepAdvance(back)
+	}
+	return m.set(k, knobRowOf(k).turn(m.knobValue(k), back))
+}
+
+// set turns a knob to a value and says so.
+func (m *Model) set(k trace.Knob, v uint64) tea.Cmd {
+	if why := m.whyNotKnob(k); why != "" {
+		m.refuse(why)
+		return nil
+	}
+	old := m.knobValue(k)
+	if old == v {
+		m.say("%s is %s already", k, showKnob(k, v))
+		return nil
+	}
+	w := &m.wanted[k]
+	w.value, w.set = v, true
+	w.pending++
+	note := ""
+	if ks := knobOf(m.frame, k); ks.Tag != vmm.TagLive {
+		note = " (" + vmm.TagNames[ks.Tag] + ": " + ks.Why + ")"
+	}
+	m.say("%s: %s → %s at TSC %s%s", k, showKnob(k, old), showKnob(k, v), group3(uint64(m.frame.Status.Now)), note)
+	return m.do(vmm.Command{Verb: vmm.DoKnob, Knob: k, Value: v})
+}
+
+// stepAdvance fixes the advance a step from where it is; from adaptive that is
+// the value tuned so far.
+func (m *Model) stepAdvance(back bool) tea.Cmd {
+	cur := m.knobValue(trace.KnobAdvance)
+	if cur == trace.AdvanceAdaptive {
+		cur = m.tunedAdvance()
+	}
+	return m.set(trace.KnobAdvance, turnAdvance(cur, back))
+}
+
+// tunedAdvance is the advance of the selected vCPU, in ns.
+func (m *Model) tunedAdvance() uint64 {
+	if vs := m.frame.State.VCPUs; len(vs) > 0 {
+		return uint64(max(vs[0].AdvanceNS, 0))
+	}
+	return 0
+}
+
+func (m *Model) toggleAdaptive() tea.Cmd {
+	if m.knobValue(trace.KnobAdvance) == trace.AdvanceAdaptive {
+		return m.set(trace.KnobAdvance, m.tunedAdvance())
+	}
+	return m.set(trace.KnobAdvance, trace.AdvanceAdaptive)
+}
+
+func (m *Model) toggleFastpath() tea.Cmd {
+	cur := m.knobValue(trace.KnobFastpath)
+	if cur == uint64(vmm.RulesOff) {
+		return m.set(trace.KnobFastpath, m.lastRule)
+	}
+	m.lastRule = cur
+	return m.set(trace.KnobFastpath, uint64(vmm.RulesOff))
+}
+
+func (m *Model) nextEra() tea.Cmd {
+	cur := m.knobValue(trace.KnobFastpath)
+	next := cur + 1
+	if cur <= uint64(vmm.RulesOff) || next >= uint64(len(vmm.RuleSetNames)) {
+		next = uint64(vmm.RulesS004)
+	}
+	return m.set(trace.KnobFastpath, next)
+}
+
+func (m *Model) toggleTaxCut() tea.Cmd {
+	if m.knobValue(trace.KnobKick) == uint64(vmm.KickKC) {
+		return m.set(trace.KnobKick, uint64(vmm.KickKB))
+	}
+	return m.set(trace.KnobKick, uint64(vmm.KickKC))
+}

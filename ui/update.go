@@ -1,0 +1,129 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"ticktrap/keymap"
+	"ticktrap/vmm"
+)
+
+// Update routes a message. A panic is kept for Run and ends the program.
+func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if v := recover(); v != nil {
+			m.failure, cmd = newPanicError(v), tea.Quit
+		}
+	}()
+	switch msg := msg.(type) {
+	case frameMsg:
+		m.takeFrame(msg.frame)
+		return m, m.link.frameCmd(m.ready)
+	case tea.WindowSizeMsg:
+		m.w, m.h, m.dirty = msg.Width, msg.Height, true
+	case tea.KeyMsg:
+		m.dirty = true
+		return m, m.key(msg)
+	case tea.MouseMsg:
+		return m, m.mouse(msg)
+	case doneMsg:
+		m.done(msg)
+	case panicMsg:
+		m.failure = msg.err
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+// done notes what became of an action.
+func (m *Model) done(msg doneMsg) {
+	m.dirty = true
+	if msg.cmd.Verb == vmm.DoKnob {
+		w := &m.wanted[msg.cmd.Knob]
+		w.pending = max(w.pending-1, 0)
+		if msg.err != nil {
+			w.set = false
+		}
+	}
+	if msg.err != nil {
+		m.refuse(msg.err.Error())
+	}
+}
+
+// scope is where keys are looked up now.
+func (m *Model) scope() keymap.Scope {
+	switch {
+	case m.question != nil:
+		return keymap.Question
+	case m.prompt != nil:
+		return keymap.Prompt
+	}
+	return keymap.Global
+}
+
+// key handles a key press.
+func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
+	if m.tooSmall() || m.frame == nil {
+		if a, _ := m.keys.Lookup(keymap.Global, msg.String()); a == keymap.Quit {
+			return tea.Quit
+		}
+		return nil
+	}
+	scope := m.scope()
+	act, ok := m.keys.Lookup(scope, msg.String())
+	switch {
+	case scope == keymap.Question:
+		return m.answer(act, ok)
+	case scope == keymap.Prompt:
+		return m.typeKey(msg, act, ok)
+	case !ok:
+		m.refuse("key " + keymap.KeyName(msg.String()) + " has no action; ? lists the keys")
+		return nil
+	}
+	return m.act(act)
+}
+
+// mouse focuses, selects, opens and scrolls.
+func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
+	if m.tooSmall() || m.frame == nil || m.prompt != nil || m.question != nil {
+		return nil
+	}
+	wheel := keymap.BadAction
+	switch {
+	case msg.Button == tea.MouseButtonWheelUp:
+		wheel = keymap.Up
+	case msg.Button == tea.MouseButtonWheelDown:
+		wheel = keymap.Down
+	case msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress:
+		return nil
+	}
+	m.dirty = true
+	if m.helping || m.open != nil {
+		if wheel != keymap.BadAction {
+			return m.act(wheel)
+		}
+		return nil
+	}
+	arr := m.arrange()
+	for p, s := range arr {
+		if !s.has(msg.X, msg.Y) {
+			continue
+		}
+		id := paneID(p)
+		if wheel != keymap.BadAction {
+			if s.open {
+				m.panes[id].act(m.scene(), wheel, s.h-2)
+			}
+			return nil
+		}
+		was := m.focus == id
+		m.focus = id
+		if s.open && m.panes[id].click(m.scene(), msg.X-s.x-1, msg.Y-s.y-1) && was {
+			return m.act(keymap.Open)
+		}
+	}
+	return nil
+}
+
+func (m *Model) arrange() arrangement {
+	return arrange(m.w, m.h, m.focus, m.zoom, len(m.frame.State.VCPUs))
+}
