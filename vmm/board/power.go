@@ -88,9 +88,12 @@ func portAOut(b *Board, _ clock.TSC, _ uint16, _ uint8, v uint32) {
 // bochsOut follows the text that Bochs' port takes.
 func bochsOut(b *Board, _ clock.TSC, _ uint16, _ uint8, v uint32) {
 	p := &b.st.power
-	if uint8(v) == bochsText[p.bochs] {
+	switch uint8(v) {
+	case bochsText[p.bochs]:
 		p.bochs++
-	} else {
+	case bochsText[0]:
+		p.bochs = 1
+	default:
 		p.bochs = 0
 	}
 	if int(p.bochs) == len(bochsText) {
