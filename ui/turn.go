@@ -79,7 +79,7 @@ func (m *Model) toggleFastpath() tea.Cmd {
 func (m *Model) nextEra() tea.Cmd {
 	cur := m.knobValue(trace.KnobFastpath)
 	next := cur + 1
-	if cur <= uint64(vmm.RulesOff) || next >= uint64(len(vmm.RuleSetNames)) {
+	if cur <= uint64(vmm.RulesOff) || next >= uint64(len(trace.RuleSetNames)) {
 		next = uint64(vmm.RulesS004)
 	}
 	return m.set(trace.KnobFastpath, next)
