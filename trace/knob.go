@@ -1,5 +1,7 @@
 package trace
 
+import "strings"
+
 // Knob is a setting that changes a decision of the loop.
 type Knob uint8
 
@@ -31,3 +33,19 @@ var KnobNames = []string{"bad", "apicv", "posted-timer", "timer-advance", "vment
 
 // String returns the knob's name.
 func (k Knob) String() string { return nameOf(KnobNames, uint64(k)) }
+
+// KnobValues says in words which values a knob takes.
+func KnobValues(k Knob) string {
+	sp := &KnobSpecs[k]
+	switch sp.form {
+	case knobSwitch:
+		return "on, off"
+	case knobTime:
+		return "off, or a time such as 300ns"
+	case knobAdvance:
+		return "adaptive, off, or a time such as 1000ns"
+	case knobMask:
+		return "none, or names joined by '|': " + strings.Join(sp.names, ", ")
+	}
+	return strings.Join(sp.names[1:], ", ")
+}

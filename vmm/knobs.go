@@ -20,9 +20,6 @@ const (
 	numRuleSets
 )
 
-// RuleSetNames names the rule sets as the fastpath knob does.
-var RuleSetNames = []string{"bad", "off", "s004v3", "5.8", "5.15", "6.18"}
-
 // KickRules is one column of the kick's decision table.
 type KickRules uint8
 
@@ -35,10 +32,6 @@ const (
 	KickKD                 // 5.17 on: the tax cut as merged
 	numKickRules
 )
-
-// KickRulesNames names the algorithms as the kick knob does. kick-tax-cut
-// off is kb, on is kc.
-var KickRulesNames = []string{"bad", "ka", "kb", "kc", "kd"}
 
 // Shortcut is what posted delivery does when the target is the vCPU that runs on
 // the sender's CPU.
@@ -53,9 +46,6 @@ const (
 	numShortcuts
 )
 
-// ShortcutNames names the shortcuts as the running-shortcut knob does.
-var ShortcutNames = []string{"bad", "off", "always", "in-guest"}
-
 // ExitsDisabled is the set of exits that the VM does without
 // (KVM_CAP_X86_DISABLE_EXITS; the bits are the kernel's).
 type ExitsDisabled uint8
@@ -66,9 +56,6 @@ const (
 	DisableHLT
 	DisablePause
 )
-
-// ExitsDisabledNames names the bits.
-var ExitsDisabledNames = []string{"mwait", "hlt", "pause"}
 
 // Knobs are the settings of a run. The zero value is not valid; start from
 // DefaultKnobs.

@@ -2,6 +2,7 @@ package vmm
 
 import (
 	"fmt"
+	"math"
 
 	"ticktrap/internal/clock"
 	"ticktrap/lapic"
@@ -23,17 +24,15 @@ type knobAccess struct {
 	min uint64
 }
 
-// maxNanos is the largest time that a knob takes: 100 ms.
-const maxNanos = 100_000_000
-
 // knobTable is indexed by trace.Knob.
 var knobTable = [trace.NumKnobs]knobAccess{
 	trace.KnobAPICv: {func(k *Knobs) uint64 { return b2u(k.APICv) }, func(k *Knobs, v uint64) { k.APICv = v != 0 }, 1, 0},
 	trace.KnobPostedTimer: {func(k *Knobs) uint64 { return b2u(k.PostedTimer) },
 		func(k *Knobs, v uint64) { k.PostedTimer = v != 0 }, 1, 0},
-	trace.KnobAdvance: {func(k *Knobs) uint64 { return k.Advance }, func(k *Knobs, v uint64) { k.Advance = v }, maxNanos, 0},
+	trace.KnobAdvance: {func(k *Knobs) uint64 { return k.Advance }, func(k *Knobs, v uint64) { k.Advance = v },
+		math.MaxInt32, 0},
 	trace.KnobVMEntryAdvance: {func(k *Knobs) uint64 { return uint64(k.VMEntryAdvance) },
-		func(k *Knobs, v uint64) { k.VMEntryAdvance = clock.Nanos(v) }, maxNanos, 0},
+		func(k *Knobs, v uint64) { k.VMEntryAdvance = clock.Nanos(v) }, math.MaxUint32, 0},
 	trace.KnobWaitPlacement: {func(k *Knobs) uint64 { return uint64(k.WaitPlacement) },
 		func(k *Knobs, v uint64) { k.WaitPlacement = trace.Placement(v) }, uint64(trace.WaitLate), uint64(trace.WaitEarly)},
 	trace.KnobPreemptionTimer: {func(k *Knobs) uint64 { return b2u(k.PreemptionTimer) },
@@ -45,7 +44,7 @@ var knobTable = [trace.NumKnobs]knobAccess{
 	trace.KnobExitsDisabled: {func(k *Knobs) uint64 { return uint64(k.ExitsDisabled) },
 		func(k *Knobs, v uint64) { k.ExitsDisabled = ExitsDisabled(v) }, uint64(DisableMWAIT | DisableHLT | DisablePause), 0},
 	trace.KnobHaltPoll: {func(k *Knobs) uint64 { return uint64(k.HaltPoll) },
-		func(k *Knobs, v uint64) { k.HaltPoll = clock.Nanos(v) }, maxNanos, 0},
+		func(k *Knobs, v uint64) { k.HaltPoll = clock.Nanos(v) }, math.MaxUint32, 0},
 	trace.KnobTuning: {func(k *Knobs) uint64 { return uint64(k.Tuning) },
 		func(k *Knobs, v uint64) { k.Tuning = uint8(v) }, uint64(lapic.Tune6_10), 1},
 	trace.KnobRunningShort: {func(k *Knobs) uint64 { return uint64(k.Shortcut) },

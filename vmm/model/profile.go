@@ -9,6 +9,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/vmm/interp"
 )
 
 //go:embed profiles/*.tsv
@@ -102,6 +103,12 @@ func (p *Profile) row(f []string) error {
 		return p.hostRow(f[1], f[2])
 	case "guest":
 		v, err := cycles(f[2])
+		if _, ok := guestCosts(new(interp.Costs))[f[1]]; !ok {
+			return fmt.Errorf("unknown guest cost %q", f[1])
+		}
+		if err == nil && v == 0 {
+			return fmt.Errorf("guest cost %s is 0: a guest could loop without time passing", f[1])
+		}
 		p.Guest[f[1]] = v
 		return err
 	case "phase":
@@ -158,6 +165,24 @@ func (p *Profile) phaseRow(f []string) error {
 	}
 	p.Phases[ph] = Cost{Base: c[0], Jitter: c[1], Tail: c[2], TailOneIn: uint64(c[3]), Source: f[6]}
 	return nil
+}
+
+// costs are the interpreter's costs: the defaults with the guest rows.
+func (p *Profile) costs() interp.Costs {
+	c := interp.DefaultCosts()
+	for name, field := range guestCosts(&c) {
+		if v, ok := p.Guest[name]; ok {
+			*field = uint32(v)
+		}
+	}
+	return c
+}
+
+// guestCosts names the fields of interp.Costs as profiles do.
+func guestCosts(c *interp.Costs) map[string]*uint32 {
+	return map[string]*uint32{"insn": &c.Insn, "mul": &c.Mul, "div": &c.Div, "locked": &c.Locked, "string": &c.String,
+		"rdtsc": &c.RDTSC, "pause": &c.Pause, "fence": &c.Fence, "system": &c.System, "msr": &c.MSR, "far": &c.Far,
+		"iret": &c.IRET, "vectoring": &c.Vectoring, "float": &c.Float}
 }
 
 func cycles(s string) (clock.Cycles, error) {

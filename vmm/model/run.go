@@ -6,26 +6,19 @@ import (
 	"ticktrap/vmm"
 )
 
-// turn lets the CPU whose clock is lowest act once: take an interrupt, switch
-// threads, or carry out one step of the loop. It returns false if nothing will
-// ever happen again.
-func (h *host) turn() bool {
-	p := h.first()
-	if p == vmm.NoPCPU {
-		return false
-	}
+// turn lets CPU p act once: take an interrupt, switch threads, or carry out one
+// step of the loop. It is the CPU that first names.
+func (h *host) turn(p vmm.PCPU) {
 	c := h.cpu(p)
-	if c.cur < 0 {
+	switch {
+	case c.cur < 0:
 		h.idleTurn(p)
-		return true
-	}
-	if h.m.IRQsOn(c.cur) && h.nextIRQ(p) <= c.now {
+	case h.m.IRQsOn(c.cur) && h.nextIRQ(p) <= c.now:
 		h.interrupt(p)
-		return true
+	default:
+		h.m.Step(c.cur)
+		h.schedule(p)
 	}
-	h.m.Step(c.cur)
-	h.schedule(p)
-	return true
 }
 
 // first is the CPU that acts next; the lower number on a tie.

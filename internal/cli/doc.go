@@ -1,0 +1,4 @@
+// Package cli is the command line: it parses flags, opens an engine or a
+// recording, runs the screen or a headless run, and maps errors to exit codes.
+// It decides nothing about timers.
+package cli

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/trace"
+	"ticktrap/vmm/guest"
+)
+
+func newGuests(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "guests",
+		Short: "list the built-in guests and their parameters",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			var b strings.Builder
+			for _, n := range guest.Names() {
+				d, _ := guest.Describe(n)
+				fmt.Fprintf(&b, "%-10s %s\n%-10s sample: %s\n", n, d.Text, "", d.Sample)
+			}
+			b.WriteString("\nParameters, given as --append 'KEY=VALUE …':\n")
+			for _, k := range guest.Keys() {
+				fmt.Fprintf(&b, "  %-9s %s\n", k.Name, k.Doc)
+				if len(k.For) > 0 {
+					fmt.Fprintf(&b, "  %-9s for %s\n", "", strings.Join(k.For, ", "))
+				}
+			}
+			_, err := env.Out.Write([]byte(b.String()))
+			return err
+		},
+	}
+}
+
+// knobHelp is the table of knobs.
+func knobHelp() string {
+	var b strings.Builder
+	b.WriteString("Knobs:\n")
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		fmt.Fprintf(&b, "  %-17s %s\n  %-17s %s\n", k, trace.KnobSpecs[k].Doc, "", trace.KnobValues(k))
+	}
+	return b.String()
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/trace"
+)
+
+func newReport(env *Env) *cobra.Command {
+	var asJSON bool
+	var asserts []string
+	c := &cobra.Command{
+		Use:   "report FILE",
+		Short: "print the report of a recording",
+		Long: `report folds a recording and prints the report that the live run printed, to the
+byte. A file that is cut or damaged is reported as far as it is whole, with a
+warning and exit code 9.`,
+		Example: `  ticktrap report session.tt
+  ticktrap report --json session.tt`,
+		Args:         cobra.ExactArgs(1),
+		SilenceUsage: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			checks, err := parseAsserts(asserts)
+			if err != nil {
+				return err
+			}
+			rec, done, err := openRecording(args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			h := rec.Header()
+			var st trace.State
+			if err := rec.StateAt(rec.Events(), &st); err != nil {
+				return with(ExitInput, fmt.Errorf("%s: %w", args[0], err))
+			}
+			warning := rec.Warning()
+			if warning != "" {
+				fmt.Fprintf(env.Err, "ticktrap: warning: %s\n", printable(args[0]+": "+warning))
+			}
+			if err := printReport(env.Out, trace.NewReport(&h, &st), asJSON); err != nil {
+				return err
+			}
+			if err := checkAsserts(checks, &h, &st); err != nil {
+				return err
+			}
+			if warning != "" {
+				return fail(ExitDamaged, "%s: the report covers the first %d events only", args[0], rec.Events())
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	c.Flags().StringArrayVar(&asserts, "assert", nil, "check a condition on the report (repeatable)")
+	return c
+}
+
+// openRecording opens a recording by path.
+func openRecording(path string) (*trace.Recording, func(), error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, with(ExitInput, err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file: a recording is needed", path)
+	}
+	var rec *trace.Recording
+	if err == nil {
+		if rec, err = trace.Open(f, info.Size()); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, with(ExitInput, err)
+	}
+	return rec, func() { f.Close() }, nil
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is the program's version.
+const Version = "0.1.0-dev"
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, env *Env) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	err := root.Execute()
+	if err != nil {
+		fmt.Fprintf(env.Err, "ticktrap: %s\n", printable(err.Error()))
+	}
+	return int(codeOf(err))
+}
+
+func newRoot(env *Env) *cobra.Command {
+	run := newRun(env)
+	root := &cobra.Command{
+		Use:   "ticktrap [GUEST]",
+		Short: "an interactive debugger for vCPU timers",
+		Long: `ticktrap runs a guest and shows what its local APIC timer does: deadlines and
+how late they were, fastpath hits with the reason of every bail-out, kicks,
+posted interrupts. The rules can be changed while the guest runs.
+
+Without a command it is "ticktrap run": the screen, on a built-in guest.
+
+` + exitHelp(),
+		Example: `  ticktrap                                        the screen, on guest "deadline"
+  ticktrap run vmexit.flat --append tscdeadline   a unit test of your own
+  ticktrap run --headless --json --deadlines 1000 one JSON report
+  ticktrap run --headless --at 500:apicv=off      turn a knob mid-run
+  ticktrap report session.tt                      the report of a recording`,
+		Version:       Version,
+		Args:          cobra.MaximumNArgs(1),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          run.RunE,
+	}
+	root.Flags().AddFlagSet(run.Flags())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return with(ExitUsage, err) })
+	root.AddCommand(run, newReport(env), newGuests(env))
+	root.CompletionOptions.HiddenDefaultCmd = true
+	usageErrors(root)
+	return root
+}
+
+// usageErrors gives errors about arguments the exit code for usage.
+func usageErrors(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error { return with(ExitUsage, check(c, args)) }
+	}
+	for _, sub := range c.Commands() {
+		usageErrors(sub)
+	}
+}
+
+func exitHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:\n")
+	for _, c := range exitCodes {
+		fmt.Fprintf(&b, "  %3d  %s\n", c.code, c.text)
+	}
+	return b.String()
+}

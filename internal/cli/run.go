@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/guest"
+	"ticktrap/vmm/model"
+	"ticktrap/vmm/session"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	engine, lapic         string
+	guest, args           string
+	vcpus, pcpus          int
+	memMiB                int
+	seed                  uint64
+	profile               string
+	knobs, at             []string
+	deadlines, exits      uint64
+	guestTime, timeout    time.Duration
+	headless, json        bool
+	record                string
+	asserts               []string
+	speed                 float64
+	paused, noSkip, quiet bool
+}
+
+func newRun(env *Env) *cobra.Command {
+	o := &runOptions{}
+	c := &cobra.Command{
+		Use:   "run [GUEST]",
+		Short: "run a guest and watch its timers",
+		Long: `run starts a guest under the debugger. GUEST is a built-in guest (see "ticktrap
+guests") or the path of a multiboot image, an ELF64 file or a flat binary.
+
+With a terminal it opens the screen. With --headless it runs to a limit, or to
+the guest's own end, and prints a report; the guest's serial output goes to
+standard output, or to standard error with --json.
+
+Knobs are turned with --knob NAME=VALUE at the start and with --at
+DEADLINE:NAME=VALUE after so many handled deadlines:
+
+` + knobHelp(),
+		Example: `  ticktrap run deadline --append 'mode=hlt distance=100000'
+  ticktrap run --headless --deadlines 1000 --at 500:timer-advance=off
+  ticktrap run --headless tscdeadline_latency.flat
+  ticktrap run --headless --assert 'p99(late) < 5us'`,
+		Args:         cobra.MaximumNArgs(1),
+		SilenceUsage: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if c.Flags().Changed("guest") {
+					return fail(ExitUsage, "the guest is given twice: %q and --guest %q", args[0], o.guest)
+				}
+				o.guest = args[0]
+			}
+			return o.run(env)
+		},
+	}
+	o.flags(c)
+	return c
+}
+
+func (o *runOptions) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.guest, "guest", guest.Default, "built-in guest or path of an image")
+	f.StringVar(&o.args, "append", "", "the guest's command line, or a built-in guest's parameters")
+	f.StringVar(&o.engine, "engine", "auto", "model, kvm, or auto: kvm where /dev/kvm works")
+	f.StringVar(&o.lapic, "lapic", "vmm", "where the local APIC is, engine kvm: vmm or kernel")
+	f.IntVar(&o.vcpus, "vcpus", 0, "virtual CPUs, 1 to 64 (default what the guest needs)")
+	f.IntVar(&o.pcpus, "pcpus", 0, "host CPUs of the model (default one for each vCPU)")
+	f.IntVar(&o.memMiB, "mem", 128, "guest memory in MiB")
+	f.StringArrayVar(&o.knobs, "knob", nil, "set a knob at the start: NAME=VALUE (repeatable)")
+	f.StringArrayVar(&o.at, "at", nil, "turn a knob mid-run: DEADLINE:NAME=VALUE (repeatable)")
+	f.Uint64Var(&o.deadlines, "deadlines", 0, "stop after so many handled deadlines")
+	f.Uint64Var(&o.exits, "exits", 0, "stop after so many VM-exits")
+	f.DurationVar(&o.guestTime, "for", 0, "stop after so much guest time, such as 100ms")
+	f.DurationVar(&o.timeout, "timeout", 0, "give up after so much wall time, headless only")
+	f.BoolVar(&o.headless, "headless", false, "no screen: run and print a report")
+	f.BoolVar(&o.json, "json", false, "print the report as one JSON document (with --headless)")
+	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (repeatable)")
+	f.StringVar(&o.record, "record", "", "record the session to a new file")
+	f.Float64Var(&o.speed, "speed", defaultSpeed, "guest time per wall time on the screen; 0 is as fast as possible")
+	f.BoolVar(&o.paused, "paused", false, "start paused")
+	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
+	f.StringVar(&o.profile, "profile", "generic", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
+	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits instruction by instruction (same result, slower)")
+	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
+}
+
+// defaultSpeed shows some hundred deadlines a second of the default guest.
+const defaultSpeed = 0.01
+
+func (o *runOptions) run(env *Env) error {
+	if !o.headless {
+		if o.json || len(o.asserts) > 0 {
+			return fail(ExitUsage, "--json and --assert need --headless")
+		}
+		if !env.Terminal {
+			return fail(ExitTerminal, "the screen needs a terminal; without one use: ticktrap run --headless")
+		}
+	}
+	r, err := o.runner()
+	if err != nil {
+		return err
+	}
+	if o.headless {
+		return o.runHeadless(env, r)
+	}
+	return o.runScreen(env, r)
+}
+
+// runner makes the engine that the flags describe.
+func (o *runOptions) runner() (*session.Runner, error) {
+	knobs, err := o.startKnobs()
+	if err != nil {
+		return nil, err
+	}
+	turns, err := parseTurns(o.at)
+	if err != nil {
+		return nil, err
+	}
+	if o.vcpus < 0 || o.vcpus > vmm.MaxVCPUs || o.pcpus < 0 || o.pcpus > vmm.MaxVCPUs {
+		return nil, fail(ExitUsage, "--vcpus and --pcpus: want 1 to %d", vmm.MaxVCPUs)
+	}
+	if o.memMiB < 16 || o.memMiB > 3072 {
+		return nil, fail(ExitUsage, "--mem: want 16 to 3072 MiB, have %d", o.memMiB)
+	}
+	make, err := o.engineFactory(knobs)
+	if err != nil {
+		return nil, err
+	}
+	r, err := session.NewRunner(make)
+	if err != nil {
+		return nil, with(ExitInput, err)
+	}
+	if err := r.Schedule(turns); err != nil {
+		return nil, with(ExitUsage, err)
+	}
+	r.SetLimits(o.limits(r.Header()))
+	return r, nil
+}
+
+// engineFactory chooses the engine.
+func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
+	switch o.engine {
+	case "auto", "model":
+	case "kvm":
+		return nil, fail(ExitHost, "engine kvm is not available: %s", kvmReason())
+	default:
+		return nil, fail(ExitUsage, "--engine: want auto, model or kvm, have %q", o.engine)
+	}
+	prof, err := model.LoadProfile(o.profile)
+	if err != nil {
+		return nil, with(ExitUsage, err)
+	}
+	img, err := o.image(prof.Hz)
+	if err != nil {
+		return nil, err
+	}
+	if o.vcpus == 0 {
+		o.vcpus = img.MinVCPUs()
+	}
+	cfg := model.Config{Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
+		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}
+	return func(sink trace.Sink) (vmm.Engine, error) { return model.New(cfg, sink) }, nil
+}
+
+// kvmReason says why /dev/kvm cannot be used.
+func kvmReason() string {
+	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err != nil {
+		return err.Error()
+	}
+	f.Close()
+	return "this build has no KVM engine"
+}
+
+// image loads the guest: a built-in by name, else a file. A name with a slash
+// or a dot is always a file.
+func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
+	if _, ok := guest.Describe(o.guest); ok {
+		p, err := guest.ParseParams(o.guest, o.args, hz)
+		if err != nil {
+			return nil, with(ExitUsage, err)
+		}
+		img, err := guest.Builtin(o.guest, p)
+		return img, with(ExitInput, err)
+	}
+	if _, err := os.Stat(o.guest); err != nil && !strings.ContainsAny(o.guest, "./") {
+		return nil, fail(ExitInput, "no guest %q: neither a file nor one of %s", o.guest, strings.Join(guest.Names(), ", "))
+	}
+	img, err := guest.Open(o.guest, guest.Options{Append: o.args})
+	return img, with(ExitInput, err)
+}
+
+// The limits of a headless run of a built-in guest that would never end.
+const (
+	headlessDeadlines = 1000
+	headlessTime      = time.Second
+)
+
+// limits are those of the flags; a built-in guest without an end gets one when
+// nobody can stop it.
+func (o *runOptions) limits(h *trace.Header) session.Limits {
+	l := session.Limits{Deadlines: o.deadlines, Exits: o.exits}
+	d := o.guestTime
+	if _, builtin := guest.Describe(o.guest); builtin && o.headless && o.deadlines == 0 && o.exits == 0 && d == 0 {
+		l.Deadlines, d = headlessDeadlines, headlessTime
+	}
+	if d > 0 {
+		l.TSC, _ = h.Hz.ToCycles(clock.Nanos(d))
+	}
+	return l
+}
+
+// startKnobs are the default knobs with --knob applied.
+func (o *runOptions) startKnobs() (vmm.Knobs, error) {
+	k := vmm.DefaultKnobs()
+	for _, s := range o.knobs {
+		n, v, err := parseSetting(s)
+		if err == nil {
+			err = k.Set(n, v)
+		}
+		if err != nil {
+			return k, fail(ExitUsage, "--knob %s: %w", s, err)
+		}
+	}
+	return k, nil
+}
+
+func parseSetting(s string) (trace.Knob, uint64, error) {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok {
+		return 0, 0, fmt.Errorf("want NAME=VALUE")
+	}
+	return trace.ParseKnob(strings.TrimSpace(name), strings.TrimSpace(value))
+}
+
+// parseTurns reads the values of --at.
+func parseTurns(at []string) ([]session.Turn, error) {
+	var turns []session.Turn
+	for _, s := range at {
+		n, setting, ok := strings.Cut(s, ":")
+		if !ok {
+			return nil, fail(ExitUsage, "--at %s: want DEADLINE:NAME=VALUE", s)
+		}
+		d, err := strconv.ParseUint(n, 10, 63)
+		if err != nil {
+			return nil, fail(ExitUsage, "--at %s: want a number of deadlines before the colon, have %q", s, n)
+		}
+		k, v, err := parseSetting(setting)
+		if err != nil {
+			return nil, fail(ExitUsage, "--at %s: %w", s, err)
+		}
+		turns = append(turns, session.Turn{At: d, Knob: k, Value: v})
+	}
+	return turns, nil
+}

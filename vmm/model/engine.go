@@ -1,0 +1,232 @@
+package model
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/lapic"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/board"
+	"ticktrap/vmm/guest"
+	"ticktrap/vmm/interp"
+)
+
+// Config is what a model run is made of. The zero values of numbers choose the
+// defaults of DefaultConfig.
+type Config struct {
+	Guest   *guest.Image
+	VCPUs   int
+	PCPUs   int // host CPUs for vCPUs; one more does housekeeping
+	RAM     uint64
+	Seed    uint64
+	Profile *Profile
+	Knobs   vmm.Knobs
+	// TestDevice adds the unit tests' device to the platform.
+	TestDevice bool
+	// NoSkip executes busy-waits instruction by instruction.
+	NoSkip bool
+}
+
+// The defaults.
+const (
+	DefaultRAM  = 128 << 20
+	DefaultSeed = 1
+	// sliceNanos is the scheduler's time slice.
+	sliceNanos = 3_000_000
+)
+
+// Engine is one run of a guest on the model.
+type Engine struct {
+	cfg   Config
+	mem   *interp.Memory
+	cpus  []*interp.CPU
+	board *board.Board
+	host  *host
+	m     *vmm.Machine
+	order order
+	turns uint64
+}
+
+// New makes a run, ready to start. Events go to sink.
+func New(cfg Config, sink trace.Sink) (*Engine, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	mem, err := interp.NewMemory(cfg.RAM)
+	if err != nil {
+		return nil, fmt.Errorf("guest memory: %w", err)
+	}
+	e := &Engine{cfg: cfg, mem: mem, order: order{out: sink}}
+	e.host = newHost(cfg)
+	cpus := make([]vmm.CPU, cfg.VCPUs)
+	for i := range cpus {
+		c := interp.New(mem, interp.Config{Costs: cfg.Profile.costs(), NoSkip: cfg.NoSkip})
+		e.cpus = append(e.cpus, c)
+		cpus[i] = c
+	}
+	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
+		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(cfg.Profile.Hz), Host: e.host, Sink: &e.order,
+		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true})
+	if err != nil {
+		return nil, err
+	}
+	e.board, err = board.New(board.Config{VCPUs: cfg.VCPUs, RAM: cfg.RAM, Hz: cfg.Profile.Hz,
+		TestDevice: cfg.TestDevice}, e.m)
+	if err != nil {
+		return nil, err
+	}
+	e.m.SetBus(e.board)
+	e.host.m, e.host.bus = e.m, e.board
+	return e, e.boot()
+}
+
+// check fills in defaults and refuses what cannot be.
+func (c *Config) check() error {
+	if c.Guest == nil || c.Profile == nil {
+		panic("BUG: a model run without guest or profile")
+	}
+	if c.VCPUs < 1 || c.VCPUs > vmm.MaxVCPUs {
+		return fmt.Errorf("%d vCPUs: want 1 to %d", c.VCPUs, vmm.MaxVCPUs)
+	}
+	if n := c.Guest.MinVCPUs(); c.VCPUs < n {
+		return fmt.Errorf("guest %s needs at least %d vCPUs, have %d", c.Guest.Name, n, c.VCPUs)
+	}
+	if c.PCPUs == 0 {
+		c.PCPUs = c.VCPUs
+	}
+	if c.PCPUs < 1 || c.PCPUs > vmm.MaxVCPUs {
+		return fmt.Errorf("%d host CPUs: want 1 to %d", c.PCPUs, vmm.MaxVCPUs)
+	}
+	if c.RAM == 0 {
+		c.RAM = DefaultRAM
+	}
+	if c.Seed == 0 {
+		c.Seed = DefaultSeed
+	}
+	return nil
+}
+
+// place spreads the vCPUs over the host CPUs.
+func (e *Engine) place() []vmm.PCPU {
+	p := make([]vmm.PCPU, e.cfg.VCPUs)
+	for i := range p {
+		p[i] = vmm.PCPU(i % e.cfg.PCPUs)
+	}
+	return p
+}
+
+// apicConfig is a local APIC of the 5.19 to 6.9 kernels, with x2APIC and
+// TSC-deadline mode.
+func apicConfig(hz clock.Hz) lapic.Config {
+	return lapic.Config{Era: lapic.Era5_19, Freq: hz, TSCDeadline: true, X2APIC: true, DirectedEOI: true}
+}
+
+func newHost(cfg Config) *host {
+	slice, _ := cfg.Profile.Hz.ToCycles(sliceNanos)
+	h := &host{hz: cfg.Profile.Hz, prof: cfg.Profile, slice: slice,
+		lookahead: clock.TSC(cfg.Profile.Phases[trace.PhaseIPIFlight].Base)}
+	h.st.cpus = make([]pcpu, cfg.PCPUs+1)
+	for i := range h.st.cpus {
+		h.st.cpus[i] = pcpu{cur: -1, noise: newNoise(cfg.Seed, uint64(i))}
+	}
+	h.st.timers = make([]hrtimer, cfg.VCPUs)
+	h.st.threads = make([]thread, cfg.VCPUs)
+	h.st.stopAt = clock.Never
+	return h
+}
+
+// boot places the guest and lets every vCPU's thread start.
+func (e *Engine) boot() error {
+	if err := e.cfg.Guest.Place(e.mem); err != nil {
+		return err
+	}
+	if err := e.board.Place(e.mem); err != nil {
+		return err
+	}
+	regs := e.cfg.Guest.Boot()
+	if err := e.cpus[0].SetRegisters(&regs); err != nil {
+		return fmt.Errorf("guest %s: boot state: %w", e.cfg.Guest.Name, err)
+	}
+	for i, p := range e.place() {
+		e.host.st.threads[i].cpu = p
+		c := e.host.cpu(p)
+		c.runq = append(c.runq, i)
+	}
+	for p := range e.host.st.cpus {
+		e.host.schedule(vmm.PCPU(p))
+	}
+	return nil
+}
+
+// Run lets the model run until done says so, the guest ends, or no CPU can act
+// before the given host time. done is asked after every turn.
+func (e *Engine) Run(until clock.TSC, done func() bool) {
+	e.host.st.stopAt = until
+	defer func() { e.host.st.stopAt = clock.Never }()
+	for {
+		if _, _, ended := e.m.Ended(); ended {
+			e.order.release(clock.Never)
+			return
+		}
+		p := e.host.first()
+		switch {
+		case p == vmm.NoPCPU:
+			e.m.Stop(0, trace.EndDeadlock, 0, 0)
+			continue
+		case e.host.nextTime(p) >= until:
+			e.order.release(until)
+			return
+		}
+		e.host.turn(p)
+		e.turns++
+		e.order.release(e.floor())
+		if done() {
+			return
+		}
+	}
+}
+
+// floor is the time before which no event can come any more.
+func (e *Engine) floor() clock.TSC {
+	t := clock.Never
+	for p := range e.host.st.cpus {
+		t = min(t, e.host.nextTime(vmm.PCPU(p)))
+	}
+	return t
+}
+
+// Now is the time that every CPU has reached.
+func (e *Engine) Now() clock.TSC {
+	if t := e.floor(); t != clock.Never {
+		return t
+	}
+	return e.host.st.cpus[0].now
+}
+
+// Machine is the virtual machine that runs.
+func (e *Engine) Machine() *vmm.Machine { return e.m }
+
+// Memory is the guest's memory.
+func (e *Engine) Memory() vmm.Memory { return e.mem }
+
+// Header describes the run.
+func (e *Engine) Header() trace.Header {
+	k := e.cfg.Knobs
+	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
+		Args: e.cfg.Guest.Args, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
+		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
+		Knobs: k.Values(), Host: e.cfg.Profile.Text}
+}
+
+// Instructions returns how many guest instructions have been executed, and how
+// many more were skipped as busy-waiting.
+func (e *Engine) Instructions() (executed, skipped uint64) {
+	for _, c := range e.cpus {
+		s := c.Stats()
+		executed += s.Executed
+		skipped += s.Skipped
+	}
+	return executed, skipped
+}

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// Ended implements vmm.Engine.
+func (e *Engine) Ended() (trace.EndKind, uint32, bool) { return e.m.Ended() }
+
+// Stop implements vmm.Engine.
+func (e *Engine) Stop(how trace.EndKind) {
+	e.m.Stop(0, how, 0, 0)
+	e.order.release(clock.Never)
+}
+
+// SetKnob implements vmm.Engine: every knob of the model is live.
+func (e *Engine) SetKnob(k trace.Knob, v uint64) error {
+	if err := e.m.SetKnob(k, v); err != nil {
+		return err
+	}
+	e.order.release(e.floor())
+	return nil
+}
+
+// Knobs implements vmm.Engine.
+func (e *Engine) Knobs() []vmm.KnobState {
+	k := e.m.Knobs()
+	var s []vmm.KnobState
+	for n := trace.BadKnob + 1; n < trace.NumKnobs; n++ {
+		s = append(s, vmm.KnobState{Knob: n, Value: k.Get(n), Tag: vmm.TagLive})
+	}
+	return s
+}
+
+// codeBytes is how much code from RIP on a frame carries.
+const (
+	codeBytes = 96
+)
+
+// CPUs implements vmm.Engine.
+func (e *Engine) CPUs(dst []vmm.CPUFrame) []vmm.CPUFrame {
+	for _, c := range e.cpus {
+		f := vmm.CPUFrame{Regs: c.Registers(), Bits: c.CodeBits()}
+		at := f.Regs.CS.Base + f.Regs.RIP
+		if f.Bits == 64 {
+			at = f.Regs.RIP
+		}
+		f.CodeAt = at
+		f.Code = c.Peek(at, codeBytes)
+		dst = append(dst, f)
+	}
+	return dst
+}
+
+// Close implements vmm.Engine.
+func (e *Engine) Close() error { return nil }
+
+// Checkpoint implements vmm.Rewinder.
+func (e *Engine) Checkpoint() any { return e.Save() }
+
+// Rewind implements vmm.Rewinder.
+func (e *Engine) Rewind(s any) error { return e.Restore(s.(*Snapshot)) }
+
+var _ vmm.Rewinder = (*Engine)(nil)

@@ -1,0 +1,50 @@
+package model
+
+import (
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/interp"
+)
+
+// Snapshot is the whole state of a run at one moment. It does not change and can
+// be restored any number of times.
+type Snapshot struct {
+	host    hostState
+	machine *vmm.Snapshot
+	mem     *interp.MemSnapshot
+	waiting []trace.Event
+	turns   uint64
+}
+
+// Save returns the present state.
+func (e *Engine) Save() *Snapshot {
+	return &Snapshot{host: e.host.st.clone(), machine: e.m.Save(), mem: e.mem.Snapshot(),
+		waiting: append([]trace.Event(nil), e.order.waiting...), turns: e.turns}
+}
+
+// Restore brings back a state of this engine.
+func (e *Engine) Restore(s *Snapshot) error {
+	if err := e.mem.Restore(s.mem); err != nil {
+		return err
+	}
+	e.host.st = s.host.clone()
+	e.m.Restore(s.machine)
+	e.order.waiting = append(e.order.waiting[:0], s.waiting...)
+	e.turns = s.turns
+	return nil
+}
+
+// Turns counts the steps of the model since the start: a position in the run.
+func (e *Engine) Turns() uint64 { return e.turns }
+
+func (s *hostState) clone() hostState {
+	c := *s
+	c.cpus = append([]pcpu(nil), s.cpus...)
+	for i := range c.cpus {
+		c.cpus[i].runq = append([]int(nil), s.cpus[i].runq...)
+		c.cpus[i].irqs = append([]irq(nil), s.cpus[i].irqs...)
+	}
+	c.timers = append([]hrtimer(nil), s.timers...)
+	c.threads = append([]thread(nil), s.threads...)
+	return c
+}

@@ -1,0 +1,346 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"ticktrap/internal/clock"
+	"ticktrap/vmm"
+)
+
+// Wall is the wall clock, which paces a virtual run.
+type Wall interface {
+	Now() time.Time
+	// After is time.After.
+	After(time.Duration) <-chan time.Time
+}
+
+// Live is a run in its own goroutine, behind vmm.Session.
+type Live struct {
+	cmds  chan vmm.Command
+	wish  chan struct{} // a new frame is wanted
+	quit  chan struct{}
+	done  chan struct{}
+	once  sync.Once
+	mu    sync.Mutex
+	frame vmm.Frame // guarded by mu: the last frame published
+	err   error     // guarded by mu: of Close
+
+	// The rest belongs to the goroutine.
+	r       *Runner
+	wall    Wall
+	running bool
+	speed   float64
+	pace    pace
+	rec     *Recorder
+	notice  string
+	canBack bool
+	meter   meter
+}
+
+// slice is how long the model runs between two looks at the commands.
+const slice = 3 * time.Millisecond
+
+// Options of a live run.
+type Options struct {
+	Speed  float64 // guest time per wall time, 0: as fast as possible
+	Paused bool
+	Record string // path, empty: not recorded
+}
+
+// NewLive starts a run.
+func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
+	l := &Live{cmds: make(chan vmm.Command, 64), wish: make(chan struct{}, 1), quit: make(chan struct{}),
+		done: make(chan struct{}), r: r, wall: wall, running: !o.Paused, speed: o.Speed}
+	if o.Record != "" {
+		if err := l.record(o.Record); err != nil {
+			return nil, err
+		}
+	}
+	l.pace.restart(r.eng.Now(), wall.Now())
+	l.meter.restart(r.eng.Now(), wall.Now())
+	l.publish()
+	go l.loop()
+	return l, nil
+}
+
+// Frame implements vmm.Session.
+func (l *Live) Frame(f *vmm.Frame) {
+	l.mu.Lock()
+	copyFrame(f, &l.frame)
+	l.mu.Unlock()
+	select {
+	case l.wish <- struct{}{}:
+	default:
+	}
+}
+
+func copyFrame(dst, src *vmm.Frame) {
+	dst.Header, dst.Status = src.Header, src.Status
+	src.State.CopyTo(&dst.State)
+	dst.Knobs = append(dst.Knobs[:0], src.Knobs...)
+	dst.CPUs = append(dst.CPUs[:0], src.CPUs...)
+}
+
+// Do implements vmm.Session.
+func (l *Live) Do(c vmm.Command) error {
+	select {
+	case <-l.done:
+		return errors.New("the session is closed")
+	default:
+	}
+	l.mu.Lock()
+	err := l.refuse(&c)
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case l.cmds <- c:
+		return nil
+	default:
+		return errors.New("too many commands at once: the last one was dropped")
+	}
+}
+
+// refuse says why a command is not possible, as far as the last frame tells.
+func (l *Live) refuse(c *vmm.Command) error {
+	ended := l.frame.Status.Run == vmm.Ended
+	switch c.Verb {
+	case vmm.DoRun, vmm.DoStepExit, vmm.DoStepDeadline:
+		if ended {
+			return errors.New("the guest has ended")
+		}
+	case vmm.DoBackExit, vmm.DoBackDeadline:
+		if !l.frame.Status.CanBack {
+			return errors.New("stepping back is not possible in this run")
+		}
+	case vmm.DoKnob:
+		for _, k := range l.frame.Knobs {
+			if k.Knob == c.Knob && k.Tag != vmm.TagLive {
+				return fmt.Errorf("%s is %s: %s", k.Knob, vmm.TagNames[k.Tag], k.Why)
+			}
+		}
+		k := vmm.DefaultKnobs()
+		if err := k.Set(c.Knob, c.Value); err != nil {
+			return err
+		}
+	case vmm.DoSpeed:
+		if c.Speed < 0 || c.Speed > 1e6 {
+			return fmt.Errorf("speed %g: want 0 (as fast as possible) to 1000000", c.Speed)
+		}
+	case vmm.DoRecord:
+		if c.Path != "" && l.frame.Status.Recording != "" {
+			return fmt.Errorf("already recording to %s", l.frame.Status.Recording)
+		}
+		if c.Path == "" && l.frame.Status.Recording == "" {
+			return errors.New("nothing is being recorded")
+		}
+	case vmm.DoBreak, vmm.DoSeek:
+		return errors.New("not possible in a live run yet")
+	}
+	return nil
+}
+
+// Close implements vmm.Session.
+func (l *Live) Close() error {
+	l.once.Do(func() { close(l.quit) })
+	<-l.done
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// loop is the goroutine that owns the runner.
+func (l *Live) loop() {
+	defer close(l.done)
+	defer l.finish()
+	for {
+		if !l.wait() {
+			return
+		}
+		if l.running {
+			l.advance()
+		}
+		l.meter.update(l.r.eng.Now(), l.wall.Now())
+		select {
+		case <-l.wish:
+			l.publish()
+		default:
+		}
+	}
+}
+
+// wait takes the commands that are there, and sleeps while there is nothing to
+// do. It returns false when the session is over.
+func (l *Live) wait() bool {
+	for {
+		var timer <-chan time.Time
+		if l.running {
+			d := l.pace.ahead(l.r.eng.Now(), l.wall.Now(), l.speed, l.r.header.Hz)
+			if d <= 0 {
+				select {
+				case <-l.quit:
+					return false
+				case c := <-l.cmds:
+					l.obey(c)
+					continue
+				default:
+					return true
+				}
+			}
+			timer = l.wall.After(d)
+		}
+		select {
+		case <-l.quit:
+			return false
+		case c := <-l.cmds:
+			l.obey(c)
+		case <-timer:
+		case <-l.wish:
+			l.publish()
+		}
+	}
+}
+
+// advance runs the guest for a slice of wall time, and not beyond its pace.
+func (l *Live) advance() {
+	until := l.pace.until(l.wall.Now(), l.speed, l.r.header.Hz)
+	end := l.wall.Now().Add(slice)
+	n := 0
+	reached, err := l.r.RunTo(until, func() bool {
+		n++
+		return n&63 == 0 && l.wall.Now().After(end)
+	})
+	if err != nil {
+		l.notice = err.Error()
+	}
+	if reached || err != nil {
+		l.running = false
+		l.publish()
+	}
+}
+
+// obey carries out a command.
+func (l *Live) obey(c vmm.Command) {
+	l.notice = ""
+	switch c.Verb {
+	case vmm.DoRun:
+		l.r.NoGoal()
+		l.resume()
+	case vmm.DoPause:
+		l.r.NoGoal()
+		l.running = false
+	case vmm.DoStepExit:
+		l.r.StepExits(c.N)
+		l.step()
+	case vmm.DoStepDeadline:
+		l.r.StepDeadlines(c.N)
+		l.step()
+	case vmm.DoKnob:
+		if err := l.r.SetKnob(c.Knob, c.Value); err != nil {
+			l.notice = err.Error()
+		}
+	case vmm.DoSpeed:
+		l.speed = c.Speed
+		l.pace.restart(l.r.eng.Now(), l.wall.Now())
+		l.meter.restart(l.r.eng.Now(), l.wall.Now())
+	case vmm.DoRecord:
+		l.toggleRecord(c.Path)
+	case vmm.DoMark:
+		l.r.Mark(c.Text)
+	}
+	l.publish()
+}
+
+func (l *Live) resume() {
+	l.running = !l.r.Done()
+	l.pace.restart(l.r.eng.Now(), l.wall.Now())
+	l.meter.restart(l.r.eng.Now(), l.wall.Now())
+}
+
+// step runs to the goal at full speed.
+func (l *Live) step() {
+	l.running = false
+	end := l.wall.Now().Add(100 * time.Millisecond)
+	reached, err := l.r.RunTo(clock.Never, func() bool { return l.wall.Now().After(end) })
+	switch {
+	case err != nil:
+		l.notice = err.Error()
+	case !reached:
+		l.resume() // a long way: go on in the background
+	}
+}
+
+// publish makes a new frame.
+func (l *Live) publish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := &l.frame
+	f.Header = l.r.header
+	l.r.st.CopyTo(&f.State)
+	f.CPUs = l.r.eng.CPUs(f.CPUs[:0])
+	f.Knobs = append(f.Knobs[:0], l.r.eng.Knobs()...)
+	f.Status = l.status()
+}
+
+func (l *Live) status() vmm.Status {
+	s := vmm.Status{Run: vmm.Paused, Now: l.r.eng.Now(), Speed: l.speed, Rate: l.meter.rate(l.r.header.Hz),
+		CanBack: l.canBack, Notice: l.notice}
+	if l.running {
+		s.Run = vmm.Running
+	} else {
+		s.Rate = 0
+	}
+	if how, code, ended := l.r.eng.Ended(); ended {
+		s.Run, s.End, s.EndCode = vmm.Ended, how, code
+	}
+	if l.rec != nil {
+		s.Recording, s.RecBytes = l.rec.path, l.rec.n
+	}
+	return s
+}
+
+func (l *Live) record(path string) error {
+	rec, err := NewRecorder(path, l.r)
+	if err == nil {
+		l.rec = rec
+	}
+	return err
+}
+
+func (l *Live) toggleRecord(path string) {
+	if path != "" {
+		if err := l.record(path); err != nil {
+			l.notice = err.Error()
+			return
+		}
+		l.notice = "recording to " + path
+		return
+	}
+	done := l.rec.path
+	if err := l.stopRecord(); err != nil {
+		l.notice = err.Error()
+		return
+	}
+	l.notice = "recorded " + done
+}
+
+func (l *Live) stopRecord() error {
+	if l.rec == nil {
+		return nil
+	}
+	rec := l.rec
+	l.rec = nil
+	return rec.Close()
+}
+
+// finish ends the run.
+func (l *Live) finish() {
+	err := errors.Join(l.stopRecord(), l.r.eng.Close())
+	l.mu.Lock()
+	l.err = err
+	l.mu.Unlock()
+}

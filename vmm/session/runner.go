@@ -1,0 +1,239 @@
+package session
+
+import (
+	"fmt"
+	"sort"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// Turn is a knob turn that waits for its deadline.
+type Turn struct {
+	// At is the number of deadlines that must have been handled before.
+	At    uint64
+	Knob  trace.Knob
+	Value uint64
+}
+
+// Limits say when a run ends by itself. Zero means no limit.
+type Limits struct {
+	Deadlines uint64    // handled deadlines
+	Exits     uint64    // VM-exits
+	TSC       clock.TSC // position on the common line
+}
+
+// Runner drives an engine and folds its events. It belongs to one goroutine.
+type Runner struct {
+	eng    vmm.Engine
+	header trace.Header
+	st     trace.State
+	tee    []trace.Sink
+	turns  []Turn
+	limits Limits
+	goal   goal
+	halt   bool          // leave Run at the next opportunity
+	early  []trace.Event // what the engine emitted while it was made
+}
+
+// goal is what a step waits for.
+type goal struct {
+	exits     uint64 // exits still to be seen
+	vcpu      uint8  // of the last one
+	entry     bool   // the exits have been seen: stop at the entry that follows
+	deadlines uint64 // handled deadlines at which to stop
+}
+
+// Factory makes the engine, given the sink for its events.
+type Factory func(trace.Sink) (vmm.Engine, error)
+
+// NewRunner makes the engine and a Runner for it.
+func NewRunner(make Factory) (*Runner, error) {
+	r := &Runner{}
+	started := false
+	eng, err := make(trace.SinkFunc(func(e trace.Event) {
+		if !started {
+			r.early = append(r.early, e)
+			return
+		}
+		r.emit(e)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	r.eng, r.header, started = eng, eng.Header(), true
+	r.st.Reset(&r.header)
+	for _, e := range r.early {
+		r.emit(e)
+	}
+	return r, nil
+}
+
+// Header describes the run.
+func (r *Runner) Header() *trace.Header { return &r.header }
+
+// State is the fold of all events so far. It changes as the run goes on.
+func (r *Runner) State() *trace.State { return &r.st }
+
+// Engine is what runs.
+func (r *Runner) Engine() vmm.Engine { return r.eng }
+
+// Tee gives all further events to s as well.
+func (r *Runner) Tee(s trace.Sink) { r.tee = append(r.tee, s) }
+
+// Untee ends what Tee began.
+func (r *Runner) Untee(s trace.Sink) {
+	for i := range r.tee {
+		if r.tee[i] == s {
+			r.tee = append(r.tee[:i], r.tee[i+1:]...)
+			return
+		}
+	}
+}
+
+// SetLimits says when Run ends by itself.
+func (r *Runner) SetLimits(l Limits) { r.limits = l }
+
+// Schedule adds knob turns that wait for their deadlines.
+func (r *Runner) Schedule(turns []Turn) error {
+	knobs := vmm.DefaultKnobs()
+	for _, t := range turns {
+		if err := knobs.Set(t.Knob, t.Value); err != nil {
+			return err
+		}
+	}
+	r.turns = append(r.turns, turns...)
+	sort.SliceStable(r.turns, func(i, j int) bool { return r.turns[i].At < r.turns[j].At })
+	return r.turn()
+}
+
+// turn carries out the scheduled turns that are due.
+func (r *Runner) turn() error {
+	for len(r.turns) > 0 && r.turns[0].At <= r.st.Deadlines.Count() {
+		t := r.turns[0]
+		r.turns = r.turns[1:]
+		if err := r.eng.SetKnob(t.Knob, t.Value); err != nil {
+			return fmt.Errorf("at deadline %d: %w", t.At, err)
+		}
+	}
+	return nil
+}
+
+// emit folds one event and looks whether it is time to stop.
+func (r *Runner) emit(e trace.Event) {
+	r.st.Apply(&e)
+	for _, s := range r.tee {
+		s.Emit(e)
+	}
+	switch e.Kind {
+	case trace.KindExit:
+		r.exited(&e)
+	case trace.KindEntry, trace.KindHalt:
+		if r.goal.entry && e.VCPU == r.goal.vcpu {
+			r.halt = true
+		}
+	case trace.KindGuestIRQ:
+		r.handled()
+	case trace.KindEnd:
+		r.halt = true
+	}
+}
+
+func (r *Runner) exited(e *trace.Event) {
+	if n := r.limits.Exits; n != 0 && r.st.Kinds[trace.KindExit] >= n {
+		r.halt = true
+	}
+	if r.goal.exits == 0 {
+		return
+	}
+	if r.goal.exits--; r.goal.exits == 0 {
+		r.goal.entry, r.goal.vcpu = true, e.VCPU
+	}
+}
+
+func (r *Runner) handled() {
+	n := r.st.Deadlines.Count()
+	switch {
+	case len(r.turns) > 0 && n >= r.turns[0].At:
+	case r.limits.Deadlines != 0 && n >= r.limits.Deadlines:
+	case r.goal.deadlines != 0 && n >= r.goal.deadlines:
+	default:
+		return
+	}
+	r.halt = true
+}
+
+// Done reports whether the guest has ended or a limit is reached.
+func (r *Runner) Done() bool {
+	if _, _, ended := r.eng.Ended(); ended {
+		return true
+	}
+	l := &r.limits
+	return l.Deadlines != 0 && r.st.Deadlines.Count() >= l.Deadlines ||
+		l.Exits != 0 && r.st.Kinds[trace.KindExit] >= l.Exits || l.TSC != 0 && r.eng.Now() >= l.TSC
+}
+
+// RunTo lets the guest run until the common line reaches until, a limit or a
+// step's goal is reached, the guest ends, or stop (which may be nil) says so. It
+// returns whether it stopped for another reason than until or stop.
+func (r *Runner) RunTo(until clock.TSC, stop func() bool) (reached bool, err error) {
+	if r.limits.TSC != 0 {
+		until = min(until, r.limits.TSC)
+	}
+	for !r.Done() {
+		r.halt = false
+		stopped := false
+		r.eng.Run(until, func() bool {
+			if r.halt {
+				return true
+			}
+			stopped = stop != nil && stop()
+			return stopped
+		})
+		if err := r.turn(); err != nil {
+			return false, err
+		}
+		switch {
+		case r.stepped():
+			return true, nil
+		case !r.halt || stopped:
+			return r.Done(), nil
+		}
+	}
+	return true, nil
+}
+
+// stepped reports whether the goal of a step is reached, and forgets it then.
+func (r *Runner) stepped() bool {
+	g := &r.goal
+	if g.entry && r.halt || g.deadlines != 0 && r.st.Deadlines.Count() >= g.deadlines {
+		*g = goal{}
+		return true
+	}
+	return false
+}
+
+// StepExits sets the goal of the next RunTo: n more exits, handled up to the
+// entry or halt that follows.
+func (r *Runner) StepExits(n int) { r.goal = goal{exits: uint64(max(1, n))} }
+
+// StepDeadlines sets the goal of the next RunTo: n more handled deadlines.
+func (r *Runner) StepDeadlines(n int) {
+	r.goal = goal{deadlines: r.st.Deadlines.Count() + uint64(max(1, n))}
+}
+
+// NoGoal forgets the goal of a step.
+func (r *Runner) NoGoal() { r.goal = goal{} }
+
+// SetKnob turns a knob now.
+func (r *Runner) SetKnob(k trace.Knob, v uint64) error { return r.eng.SetKnob(k, v) }
+
+// Mark sets a bookmark.
+func (r *Runner) Mark(name string) {
+	var w uint64
+	for i := 0; i < len(name) && i < 8; i++ {
+		w |= uint64(name[i]) << (8 * i)
+	}
+	r.emit(trace.Event{TSC: r.st.Now, Kind: trace.KindMark, VCPU: trace.NoCPU, PCPU: trace.NoCPU, A: w})
+}
