@@ -1,0 +1,142 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows is the table of allowed imports between packages of this module, for
+// non-test files. A new arrow is a change of this table.
+var arrows = map[string]string{
+	".":                     "internal/cli",
+	"internal/clock":        "",
+	"internal/golden":       "",
+	"keymap":                "",
+	"keymap/gen":            "keymap",
+	"lapic":                 "internal/clock",
+	"trace":                 "internal/clock",
+	"trace/ftrace":          "trace internal/clock",
+	"trace/export":          "trace internal/clock",
+	"trace/tracetest":       "trace internal/clock",
+	"vmm":                   "lapic trace internal/clock",
+	"vmm/session":           "vmm trace internal/clock",
+	"vmm/board":             "vmm internal/clock",
+	"vmm/guest":             "vmm internal/clock",
+	"vmm/interp":            "vmm internal/clock",
+	"vmm/interp/interptest": "vmm vmm/interp internal/clock",
+	"vmm/model":             "vmm vmm/interp vmm/board vmm/guest lapic trace internal/clock",
+	"vmm/kvm":               "vmm vmm/board vmm/guest lapic trace trace/ftrace internal/clock",
+	"vmm/vmmtest":           "*",
+	"ui":                    "vmm trace lapic keymap internal/clock",
+	"ui/uitest":             "ui vmm trace keymap internal/clock",
+	"screenshots":           "ui ui/uitest vmm vmm/session vmm/model vmm/guest trace keymap internal/clock",
+	"internal/cli":          "*",
+}
+
+// foreign is the table of modules that packages may import beside the standard
+// library; a package not listed may import none.
+var foreign = map[string]string{
+	"internal/cli": "github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi",
+	"trace":        "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
+	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
+		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
+	"vmm/kvm":     "golang.org/x/sys",
+	"vmm/vmmtest": "*",
+	"screenshots": "*",
+}
+
+// fences are imports that only the named packages may have.
+var fences = map[string]string{
+	"unsafe": "vmm/kvm vmm/vmmtest",
+	"time":   "internal/cli vmm/kvm vmm/session vmm/vmmtest ui screenshots trace/ftrace trace/export internal/golden",
+}
+
+func rowOf(table map[string]string, pkg string) (row string, ok bool) {
+	for p := pkg; ; p = path.Dir(p) {
+		if row, ok = table[p]; ok || p == "." {
+			return row, ok && (p != "." || pkg == ".")
+		}
+	}
+}
+
+func allows(row, imp string) bool {
+	for _, a := range strings.Fields(row) {
+		if a == "*" || a == imp || strings.HasPrefix(imp, strings.TrimSuffix(a, "/")+"/") && !strings.HasPrefix(a, "vmm") &&
+			!strings.HasPrefix(a, "trace") && !strings.HasPrefix(a, "ui") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != ".") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		if f.Name.Name == "main" && path.Dir(file) != "." {
+			return nil // generators and tools
+		}
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			checkImport(t, filepath.ToSlash(filepath.Dir(file)), file, imp)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkImport(t *testing.T, pkg, file, imp string) {
+	t.Helper()
+	row, ok := rowOf(arrows, pkg)
+	if !ok {
+		t.Errorf("%s: package %s has no row in the table of arrows", file, pkg)
+		return
+	}
+	if inner, ours := strings.CutPrefix(imp, "ticktrap/"); ours {
+		if !allows(row, inner) {
+			t.Errorf("%s: %s may not import %s: see the table of arrows", file, pkg, inner)
+		}
+		return
+	}
+	if fence, fenced := fences[imp]; fenced {
+		if _, in := rowOf(map[string]string{}, pkg); !in && !fencedIn(fence, pkg) {
+			t.Errorf("%s: %s may not import %q", file, pkg, imp)
+		}
+	}
+	if first, _, _ := strings.Cut(imp, "/"); strings.Contains(first, ".") {
+		if mods, _ := rowOf(foreign, pkg); !allows(mods, imp) {
+			t.Errorf("%s: %s may not import module %s", file, pkg, imp)
+		}
+	}
+}
+
+func fencedIn(fence, pkg string) bool {
+	for _, f := range strings.Fields(fence) {
+		if pkg == f || strings.HasPrefix(pkg, f+"/") {
+			return true
+		}
+	}
+	return pkg == "."
+}
