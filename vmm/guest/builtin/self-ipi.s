@@ -25,13 +25,11 @@ next:
         je      2f
         cli
         jb      3f
-2:      mov     $0x0f, %eax             # TPR variants
-        mov     $A_TPR, %ecx
-        call    apic_write
+2:      mov     $15, %eax               # TPR variants: hold back all vectors
+        mov     %rax, %cr8
         call    send
         xor     %eax, %eax
-        mov     $A_TPR, %ecx
-        call    apic_write
+        mov     %rax, %cr8
         jmp     4f
 3:      call    send
 4:      jmp     *take(,%rbx,8)
