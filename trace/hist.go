@@ -57,10 +57,19 @@ func (h *Hist) Add(v uint64) {
 }
 
 // grow makes room for bucket i, in whole powers of two.
-func (h *Hist) grow(i int) {
-	n := make([]uint64, (i/histHalf+1)*histHalf)
-	copy(n, h.Counts)
-	h.Counts = n
+func (h *Hist) grow(i int) { h.resize((i/histHalf + 1) * histHalf) }
+
+// resize gives Counts n entries, new ones zero, and keeps its memory if it can.
+func (h *Hist) resize(n int) {
+	old := len(h.Counts)
+	if cap(h.Counts) < n {
+		c := make([]uint64, n)
+		copy(c, h.Counts)
+		h.Counts = c
+		return
+	}
+	h.Counts = h.Counts[:n]
+	clear(h.Counts[min(old, n):])
 }
 
 // Rank returns the bounds of the bucket that holds the k-th smallest value, k
@@ -100,16 +109,18 @@ func (h *Hist) HDR() *hdrhistogram.Histogram {
 // Reset empties h and keeps its memory.
 func (h *Hist) Reset() {
 	clear(h.Counts[h.Lo:h.Hi])
+	h.Counts = h.Counts[:0]
 	h.Lo, h.Hi, h.N = 0, 0, 0
 }
 
 // copyTo makes dst equal to h without sharing memory; only buckets in use are
 // touched.
 func (h *Hist) copyTo(dst *Hist) {
-	dst.Reset()
-	if cap(dst.Counts) < len(h.Counts) {
-		dst.Counts = make([]uint64, len(h.Counts))
+	if len(dst.Counts) < len(h.Counts) {
+		dst.Reset()
+		dst.resize(len(h.Counts))
 	}
+	clear(dst.Counts[dst.Lo:dst.Hi])
 	dst.Counts = dst.Counts[:len(h.Counts)]
 	copy(dst.Counts[h.Lo:h.Hi], h.Counts[h.Lo:h.Hi])
 	dst.Lo, dst.Hi, dst.N = h.Lo, h.Hi, h.N

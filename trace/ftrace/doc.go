@@ -1,0 +1,16 @@
+// Package ftrace reads KVM traces as text: the kernel's own trace and
+// trace_pipe, trace-cmd report and perf script, of every kernel since 4.9, and
+// turns them into trace.Events.
+//
+// What a line looks like depends on the printer, what an event's body looks like
+// on the kernel, so both are tables: the forms of a body are rows of forms, each
+// with the kernels that print it. The rows that match narrow down the kernel,
+// and Report says which kernel, which printer, what is missing and what cannot
+// be concluded for that.
+//
+// The event stream says what the trace says. What has to be deduced (that a
+// handler starts at the VM-entry after an injection, that an expiry went the
+// pending way) carries trace.FlagInferred, and what cannot be known is left out.
+//
+// A Decoder belongs to one goroutine. The package reads no clock and no file.
+package ftrace

@@ -1,0 +1,308 @@
+package ftrace
+
+import "bytes"
+
+// Printer is the program that printed a trace.
+type Printer uint8
+
+// The printers. AnyPrinter is "not known" in a report and "any" in a row.
+const (
+	AnyPrinter Printer = iota
+	Kernel             // trace, trace_pipe, or trace-cmd report -N
+	TraceCmd           // trace-cmd report with its plugins
+	Perf               // perf script
+	Bare               // pasted lines without task and CPU
+)
+
+var printerNames = [...]string{"unknown", "the kernel", "trace-cmd report", "perf script", "bare lines"}
+
+// String names the printer as reports do.
+func (p Printer) String() string { return printerNames[p] }
+
+// Unit is what a time stamp counts.
+type Unit uint8
+
+// The units.
+const (
+	NoUnit Unit = iota
+	Nanos       // seconds with a fraction: local, global, mono, perf, …
+	Cycles      // an integer: x86-tsc
+)
+
+// rawLine is a line taken apart. The slices point into the line.
+type rawLine struct {
+	comm  []byte
+	pid   int32 // −1 if not printed
+	cpu   int16 // −1 if not printed
+	flags []byte
+	unit  Unit
+	ts    uint64
+	event []byte
+	body  []byte
+	// bodyAt is the column of the body, counted from 0.
+	bodyAt  int
+	printer Printer
+}
+
+// irq reports whether the line was printed from interrupt context.
+func (l *rawLine) irq() bool { return len(l.flags) > 2 && (l.flags[2] == 'h' || l.flags[2] == 'H') }
+
+// parseLine takes a line apart. ok is false if it has no event; col is then the
+// column that could not be read.
+//
+//	kernel     comm-pid    [cpu] flags ts: event: body
+//	trace-cmd  comm-pid    [cpu] flags ts: event: body      (flags optional)
+//	  -l       comm-pid    cpuflags ts: event: body
+//	perf       comm pid/tid [cpu] ts: period system:event: body
+//	bare       ts: event: body   or   event: body
+func parseLine(b []byte, l *rawLine) (ok bool, col int) {
+	*l = rawLine{pid: -1, cpu: -1}
+	head := 0
+	if at, end, cpu, found := findCPU(b); found {
+		l.cpu = cpu
+		l.task(b[:at])
+		head = end
+	} else if at, found := findStamp(b); found {
+		l.latencyHead(b[:at])
+		head = at
+	} else {
+		l.printer = Bare
+	}
+	rest, at := trimLeft(b[head:], head)
+	if l.cpu >= 0 && len(rest) > 0 && !startsStamp(rest) {
+		tok := token(rest)
+		l.flags = tok
+		rest, at = trimLeft(rest[len(tok):], at+len(tok))
+	}
+	if startsStamp(rest) {
+		tok := token(rest)
+		if l.ts, l.unit, ok = parseStamp(tok[:len(tok)-1]); !ok {
+			return false, at
+		}
+		rest, at = trimLeft(rest[len(tok):], at+len(tok))
+		if len(rest) > 1 && rest[0] == '(' && rest[1] == '+' { // --ts-diff
+			tok := token(rest)
+			rest, at = trimLeft(rest[len(tok):], at+len(tok))
+		}
+	} else if l.printer != Bare {
+		return false, at
+	}
+	if l.printer == AnyPrinter && l.pid < 0 && l.cpu < 0 && len(l.comm) == 0 {
+		l.printer = Bare
+	}
+	return l.eventAndBody(rest, at)
+}
+
+// eventAndBody takes "[period] [system:]event: body". A period is perf's.
+func (l *rawLine) eventAndBody(rest []byte, at int) (bool, int) {
+	if tok := token(rest); allDigits(tok) {
+		rest, at = trimLeft(rest[len(tok):], at+len(tok))
+	}
+	tok := token(rest)
+	if len(tok) < 2 || tok[len(tok)-1] != ':' {
+		return false, at
+	}
+	name := tok[:len(tok)-1]
+	if i := bytes.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+		l.printer = Perf
+	}
+	if len(name) == 0 || !isName(name) {
+		return false, at
+	}
+	l.event = name
+	body := rest[len(tok):]
+	at += len(tok)
+	padded := len(body) > 1 && body[0] == ' ' && body[1] == ' '
+	l.body, l.bodyAt = trimLeft(body, at)
+	if l.printer == AnyPrinter {
+		l.printer = Kernel
+		if padded {
+			l.printer = TraceCmd // names are padded to a column
+		}
+	}
+	l.body = bytes.TrimRight(l.body, " \t\r\n")
+	return true, 0
+}
+
+// findCPU finds "[digits]" followed by a blank: the CPU. Task names may hold
+// brackets, so the rest must go on like a trace line.
+func findCPU(b []byte) (at, end int, cpu int16, ok bool) {
+	for i := 0; i < len(b); i++ {
+		if b[i] != '[' || i+2 >= len(b) {
+			continue
+		}
+		n, j := 0, i+1
+		for j < len(b) && b[j] >= '0' && b[j] <= '9' && n < 1<<14 {
+			n = n*10 + int(b[j]-'0')
+			j++
+		}
+		if j > i+1 && j+1 < len(b) && b[j] == ']' && b[j+1] == ' ' {
+			return i, j + 1, int16(min(n, 1<<15-1)), true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// findStamp finds the first token "number:" of a line without a CPU.
+func findStamp(b []byte) (at int, ok bool) {
+	for i := 0; i < len(b); {
+		for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+			i++
+		}
+		tok := token(b[i:])
+		if startsStamp(tok) {
+			return i, true
+		}
+		if len(tok) > 0 && tok[len(tok)-1] == ':' && !bytes.HasSuffix(tok, []byte(".dat:")) {
+			return 0, false // an event's name: there is no time stamp
+		}
+		i += len(tok)
+		if len(tok) == 0 {
+			break
+		}
+	}
+	return 0, false
+}
+
+// task reads what stands before the CPU: "comm-pid" or perf's "comm pid[/tid]",
+// perhaps after trace-cmd's "file.dat: ".
+func (l *rawLine) task(b []byte) {
+	b = bytes.TrimSpace(b)
+	if i := bytes.Index(b, []byte(".dat: ")); i >= 0 && bytes.IndexByte(b[:i], ' ') < 0 {
+		l.printer = TraceCmd
+		b = bytes.TrimSpace(b[i+len(".dat: "):])
+	}
+	i := len(b)
+	for i > 0 && b[i-1] >= '0' && b[i-1] <= '9' {
+		i--
+	}
+	if i == len(b) || i == 0 {
+		l.comm = b
+		return
+	}
+	l.pid = atoi(b[i:])
+	switch b[i-1] {
+	case '-':
+		l.comm = bytes.TrimSpace(b[:i-1])
+	case '/': // perf: pid/tid; the thread is what counts
+		j := bytes.LastIndexByte(b[:i-1], ' ')
+		l.comm, l.printer = bytes.TrimSpace(b[:max(j, 0)]), Perf
+	default:
+		l.comm, l.printer = bytes.TrimSpace(b[:i]), Perf
+	}
+}
+
+// latencyHead reads the head of a line without a CPU in brackets: "comm-pid
+// 0d.h1." of trace-cmd report -l, or perf's "comm" alone.
+func (l *rawLine) latencyHead(b []byte) {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 {
+		return
+	}
+	i := bytes.LastIndexByte(b, ' ')
+	tail := b[i+1:]
+	n := 0
+	for n < len(tail) && tail[n] >= '0' && tail[n] <= '9' {
+		n++
+	}
+	if i > 0 && n > 0 && n < len(tail) && len(tail)-n >= 4 && n <= 4 {
+		l.cpu, l.flags, l.printer = int16(atoi(tail[:n])), tail[n:], TraceCmd
+		l.task(b[:i])
+		l.printer = TraceCmd
+		return
+	}
+	l.task(b)
+	l.printer = Perf
+}
+
+func token(b []byte) []byte {
+	if i := bytes.IndexByte(b, ' '); i >= 0 {
+		return b[:i]
+	}
+	return b
+}
+
+func trimLeft(b []byte, at int) ([]byte, int) {
+	i := 0
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+		i++
+	}
+	return b[i:], at + i
+}
+
+// startsStamp reports whether b begins with digits, perhaps a dot and digits,
+// and a colon.
+func startsStamp(b []byte) bool {
+	i, dots := 0, 0
+	for i < len(b) && (b[i] >= '0' && b[i] <= '9' || b[i] == '.') {
+		if b[i] == '.' {
+			dots++
+		}
+		i++
+	}
+	return i > 0 && i < len(b) && b[i] == ':' && dots <= 1 && b[0] != '.' &&
+		(i+1 == len(b) || b[i+1] == ' ' || b[i+1] == '\t')
+}
+
+// parseStamp reads a time stamp: nanoseconds if it has a fraction, else cycles.
+// ok is false if it overflows.
+func parseStamp(b []byte) (v uint64, u Unit, ok bool) {
+	frac := -1
+	for _, c := range b {
+		if c == '.' {
+			frac = 0
+			continue
+		}
+		if frac >= 0 {
+			if frac == 9 {
+				continue
+			}
+			frac++
+		}
+		if v > (1<<64-1-9)/10 {
+			return 0, NoUnit, false
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	if frac < 0 {
+		return v, Cycles, true
+	}
+	for ; frac < 9; frac++ {
+		if v > (1<<64-1)/10 {
+			return 0, NoUnit, false
+		}
+		v *= 10
+	}
+	return v, Nanos, true
+}
+
+func allDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+func isName(b []byte) bool {
+	for _, c := range b {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_') {
+			return false
+		}
+	}
+	return true
+}
+
+// atoi reads a decimal number that fits 31 bits; −1 if it does not.
+func atoi(b []byte) int32 {
+	n := int64(0)
+	for _, c := range b {
+		n = n*10 + int64(c-'0')
+		if n > 1<<31-1 {
+			return -1
+		}
+	}
+	return int32(n)
+}

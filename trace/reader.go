@@ -1,0 +1,256 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ticktrap/internal/clock"
+)
+
+// Recording is an open recording, up to the first damage. It may be used from
+// several goroutines, each with its own Cursor.
+type Recording struct {
+	r       io.ReaderAt
+	dec     *zstd.Decoder
+	header  Header
+	chunks  []block
+	snaps   []block
+	actions []Action
+	events  Seq
+	last    clock.TSC
+	warning string
+}
+
+// Open reads the recording in the first size bytes of r. It checks every block's
+// checksum. A recording that is cut or damaged opens up to there, and Warning
+// says so; the error is one sentence if nothing can be shown.
+func Open(r io.ReaderAt, size int64) (*Recording, error) {
+	head := make([]byte, min(preambleLen, max(size, 0)))
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
+		return nil, fmt.Errorf("reading the recording: %w", err)
+	}
+	if err := checkPreamble(head); err != nil {
+		return nil, err
+	}
+	rec := &Recording{r: r, dec: newDecoder()}
+	s := scanner{rec: rec, size: size, at: preambleLen, layout: stateLayout()}
+	if err := s.scan(); err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// OpenFile opens the recording called name. The closer closes the file.
+func OpenFile(name string) (*Recording, io.Closer, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		what := "not a regular file"
+		if fi.IsDir() {
+			what = "a directory"
+		}
+		return nil, nil, fmt.Errorf("%s: %w: it is %s", name, ErrNotRecording, what)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := Open(f, fi.Size())
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
+	}
+	return rec, f, nil
+}
+
+// Header describes the run.
+func (r *Recording) Header() *Header { return &r.header }
+
+// Warning says in one sentence what is wrong with the recording; it is empty if
+// nothing is.
+func (r *Recording) Warning() string { return r.warning }
+
+// Events is the number of events up to the first damage.
+func (r *Recording) Events() Seq { return r.events }
+
+// Last is the greatest TSC of an event.
+func (r *Recording) Last() clock.TSC { return r.last }
+
+// Actions are the recorded actions, in order.
+func (r *Recording) Actions() []Action { return r.actions }
+
+// scanner goes through the blocks of a recording once.
+type scanner struct {
+	rec    *Recording
+	size   int64
+	at     int64
+	layout uint64
+	buf    []byte
+	blocks []block
+}
+
+func (s *scanner) scan() error {
+	if err := s.readHeader(); err != nil {
+		return err
+	}
+	for s.at < s.size {
+		b, payload, err := s.next()
+		if err != nil {
+			s.damaged(err)
+			return nil
+		}
+		if b.kind == blockIndex {
+			s.finish(&b, payload)
+			return nil
+		}
+		if err := s.take(&b, payload); err != nil {
+			s.damaged(err)
+			return nil
+		}
+		s.at = b.end()
+	}
+	s.damaged(io.ErrUnexpectedEOF)
+	return nil
+}
+
+// damaged notes why the recording ends at s.at.
+func (s *scanner) damaged(err error) {
+	what := "damaged (" + err.Error() + ")"
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		what = "cut"
+	}
+	s.rec.warning = fmt.Sprintf("the recording is %s at byte %d of %d: only the %d events before that are shown", what,
+		s.at, s.size, s.rec.events)
+}
+
+// next reads the block at s.at. The payload is valid until the next call.
+func (s *scanner) next() (b block, payload []byte, err error) {
+	const chunk = 1 << 16
+	s.buf = grow(s.buf, int(min(chunk, s.size-s.at)))
+	if err := readFull(s.rec.r, s.buf, s.at); err != nil {
+		return b, nil, err
+	}
+	if b, err = readBlockHead(s.buf, s.at, s.size); err != nil {
+		return b, nil, err
+	}
+	if have, need := len(s.buf), blockHeadLen+int(b.length); need > have {
+		s.buf = append(s.buf, make([]byte, need-have)...)
+		if err := readFull(s.rec.r, s.buf[have:], s.at+int64(have)); err != nil {
+			return b, nil, err
+		}
+	}
+	payload = s.buf[blockHeadLen : blockHeadLen+int(b.length)]
+	return b, payload, b.check(s.buf[:blockHeadLen], payload)
+}
+
+// grow returns a slice of n bytes, b's memory if it is large enough.
+func grow(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+func readFull(r io.ReaderAt, p []byte, at int64) error {
+	n, err := r.ReadAt(p, at)
+	if n == len(p) {
+		return nil
+	}
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("reading at byte %d: %w", at, err)
+}
+
+// readHeader reads the first block; without it nothing can be shown.
+func (s *scanner) readHeader() error {
+	b, payload, err := s.next()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it is cut in its header")
+	}
+	if err == nil && b.kind != blockHeader {
+		err = fmt.Errorf("its first block has kind %q", byte(b.kind))
+	}
+	if err == nil {
+		payload, err = b.body(payload, nil, s.rec.dec)
+	}
+	if err == nil {
+		s.rec.header, err = decodeHeader(payload)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	s.at = b.end()
+	return nil
+}
+
+// take files a placed block.
+func (s *scanner) take(b *block, payload []byte) error {
+	r := s.rec
+	p := &b.place
+	s.blocks = append(s.blocks, *b)
+	switch {
+	case b.kind == blockEvents && (p.first != r.events || p.count == 0 || p.count > b.rawLen || p.min > p.max):
+		return fmt.Errorf("events %d and %d more do not follow event %d", p.first, p.count, r.events)
+	case b.kind == blockEvents:
+		r.chunks = append(r.chunks, *b)
+		r.events += Seq(p.count)
+		r.last = max(r.last, p.max)
+	case p.first > r.events:
+		return fmt.Errorf("it belongs at event %d, after %d events", p.first, r.events)
+	case b.kind == blockSnapshot && p.layout == s.layout:
+		r.snaps = append(r.snaps, *b)
+	case b.kind == blockAction:
+		var in Action
+		if err := json.Unmarshal(payload[b.bodyOff:], &in); err != nil {
+			return fmt.Errorf("action: %w", err)
+		}
+		r.actions = append(r.actions, in)
+	case b.kind == blockHeader:
+		return errors.New("a second header")
+	}
+	return nil
+}
+
+// finish compares the index and the trailer with what was found.
+func (s *scanner) finish(b *block, payload []byte) {
+	t := Writer{index: s.blocks, seq: s.rec.events}
+	body, err := b.body(payload, nil, s.rec.dec)
+	if err == nil && !bytes.Equal(body, t.appendIndex(nil)) {
+		err = errors.New("the index tells of other blocks")
+	}
+	if err != nil {
+		s.damaged(err)
+		return
+	}
+	want := appendTrailer(nil, b.offset)
+	have := make([]byte, min(trailerLen, s.size-b.end()))
+	if err := readFull(s.rec.r, have, b.end()); err != nil || !bytes.Equal(have, want) {
+		s.rec.warning = "the last bytes of the recording are damaged: all events are there"
+		return
+	}
+	if extra := s.size - b.end() - trailerLen; extra > 0 {
+		s.rec.warning = fmt.Sprintf("%d bytes follow the end of the recording: they are ignored", extra)
+	}
+}
+
+// payload reads a block that Open has checked. A file that changed since then is
+// an error.
+func (r *Recording) payload(b *block, buf []byte) ([]byte, error) {
+	buf = grow(buf, blockHeadLen+int(b.length))
+	if err := readFull(r.r, buf, b.offset); err != nil {
+		return buf, err
+	}
+	if binary.LittleEndian.Uint32(buf[12:]) != b.sum || checksum(buf[:12], buf[blockHeadLen:]) != b.sum {
+		return buf, &DamageError{b.offset, b.place.first, "the file changed after it was opened"}
+	}
+	return buf, nil
+}
