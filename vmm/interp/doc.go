@@ -1,0 +1,13 @@
+// Package interp executes x86-64 guest code in software: it implements vmm.CPU
+// and vmm.Memory. Time is what Run is given plus the cost of what was executed,
+// so the same guest, memory and calls give the same state to the bit.
+//
+// Three stages: decode turns bytes into an op of fixed size, the exec files turn
+// an op into its effect, and the table says which encodings exist. Decoded
+// blocks are cached by physical address until somebody writes to their bytes.
+// The TLB is a pure cache, too: a write to a page table empties it, so a guest
+// sees a processor without one.
+//
+// All CPUs of a machine share one Memory and are run from one goroutine; nothing
+// here locks.
+package interp

@@ -1,0 +1,358 @@
+package interp
+
+import "ticktrap/vmm"
+
+// farPointer reads the operand of a far branch: immediate or memory.
+func (c *CPU) farPointer(o *op) (sel uint16, off uint64, ok bool) {
+	if o.flags&opMem == 0 {
+		return uint16(o.disp), o.imm, true
+	}
+	off, ok = c.loadOp(o, o.size, accRead)
+	if !ok {
+		return 0, 0, false
+	}
+	at := *o
+	at.disp += uint64(o.size)
+	v, ok := c.loadOp(&at, 2, accRead)
+	return uint16(v), off, ok
+}
+
+// codeTarget checks selector sel as the target of a far jump, call or return to
+// level cpl. Intel SDM vol. 2A, "JMP—Jump".
+func (c *CPU) codeTarget(sel uint16, cpl uint8, isReturn bool) (vmm.Segment, bool) {
+	if sel&^3 == 0 {
+		c.raise(excGP, 0)
+		return vmm.Segment{}, false
+	}
+	raw, at, ok := c.readDescriptor(sel, excGP, 0)
+	if !ok {
+		return vmm.Segment{}, false
+	}
+	d := segmentOf(sel, raw)
+	rpl := uint8(sel & 3)
+	bad := !d.isCode() || c.w.long && d.Attr&(attrL|attrDB) == attrL|attrDB
+	switch {
+	case bad:
+	case d.conforming():
+		bad = d.dpl() > cpl
+	case isReturn:
+		bad = d.dpl() != rpl
+	default:
+		bad = rpl > cpl || d.dpl() != cpl
+	}
+	if bad {
+		c.raise(excGP, uint32(sel)&^3)
+		return vmm.Segment{}, false
+	}
+	if d.Attr&attrP == 0 {
+		c.raise(excNP, uint32(sel)&^3)
+		return vmm.Segment{}, false
+	}
+	if !c.setAccessed(at, raw) {
+		return vmm.Segment{}, false
+	}
+	d.Attr |= attrAccessed
+	d.Selector = sel&^3 | uint16(cpl)
+	return d.Segment, true
+}
+
+// enter loads CS and jumps to off. It changes nothing if off is not valid there.
+func (c *CPU) enter(cs vmm.Segment, off uint64) bool {
+	if c.w.long && cs.Attr&attrL != 0 {
+		if !canonical(off) {
+			c.raise(excGP, 0)
+			return false
+		}
+	} else if off > uint64(cs.Limit) {
+		c.raise(excGP, 0)
+		return false
+	}
+	c.seg[segCS] = cs
+	c.r[regIP] = off
+	return true
+}
+
+// moved ends an op that changed CS.
+func (c *CPU) moved() {
+	c.refresh()
+	c.leave()
+}
+
+func execJMPF(c *CPU, o *op) {
+	sel, off, ok := c.farPointer(o)
+	if !ok {
+		return
+	}
+	if !c.w.prot {
+		c.setRealSeg(segCS, sel)
+		c.r[regIP] = off & 0xffff
+		c.moved()
+		return
+	}
+	if kind, g, ok := c.systemTarget(sel); !ok {
+		return
+	} else if kind != 0 {
+		c.farSystem(kind, sel, g, false)
+		return
+	}
+	if cs, ok := c.codeTarget(sel, c.w.cpl, false); ok && c.enter(cs, off) {
+		c.moved()
+	}
+}
+
+func execCALLF(c *CPU, o *op) {
+	sel, off, ok := c.farPointer(o)
+	if !ok {
+		return
+	}
+	s := c.newStack()
+	if !c.w.prot {
+		if s.push(o.size, uint64(c.seg[segCS].Selector)) && s.push(o.size, c.r[regIP]) {
+			s.done()
+			c.setRealSeg(segCS, sel)
+			c.r[regIP] = off & 0xffff
+			c.moved()
+		}
+		return
+	}
+	if kind, g, ok := c.systemTarget(sel); !ok {
+		return
+	} else if kind != 0 {
+		c.farSystem(kind, sel, g, true)
+		return
+	}
+	cs, ok := c.codeTarget(sel, c.w.cpl, false)
+	if !ok || !s.push(o.size, uint64(c.seg[segCS].Selector)) || !s.push(o.size, c.r[regIP]) {
+		return
+	}
+	if c.enter(cs, off) {
+		s.done()
+		c.moved()
+	}
+}
+
+// systemTarget reads the descriptor of sel if it is a gate or TSS, and returns
+// its type; 0 for a code segment, which codeTarget checks.
+func (c *CPU) systemTarget(sel uint16) (kind uint8, g gate, ok bool) {
+	if sel&^3 == 0 {
+		return 0, g, true
+	}
+	raw, at, ok := c.readDescriptor(sel, excGP, 0)
+	if !ok {
+		return 0, g, false
+	}
+	d := segmentOf(sel, raw)
+	if d.Attr&attrS != 0 {
+		return 0, g, true
+	}
+	var hi uint64
+	if c.w.long {
+		if hi, ok = c.read(at+8, 8, accSys); !ok {
+			return 0, g, false
+		}
+	}
+	g = decodeGate(raw, hi)
+	rpl := uint8(sel & 3)
+	valid := g.kind == 0xc || !c.w.long && (g.kind == 4 || g.kind == gateTask || g.kind == 1 || g.kind == 9)
+	if !valid || g.dpl < c.w.cpl || g.dpl < rpl {
+		c.raise(excGP, uint32(sel)&^3)
+		return 0, g, false
+	}
+	if d.Attr&attrP == 0 {
+		c.raise(excNP, uint32(sel)&^3)
+		return 0, g, false
+	}
+	return g.kind, g, true
+}
+
+// farSystem jumps or calls through a call gate, task gate or TSS.
+func (c *CPU) farSystem(kind uint8, sel uint16, g gate, call bool) {
+	how := taskJump
+	if call {
+		how = taskCall
+	}
+	switch kind {
+	case gateTask:
+		c.switchTask(g.sel, how, false, 0)
+		c.moved()
+		return
+	case 1, 9:
+		c.switchTask(sel, how, false, 0)
+		c.moved()
+		return
+	}
+	if !call {
+		if cs, ok := c.codeTarget(g.sel&^3, c.w.cpl, false); ok && c.enter(cs, g.offset) {
+			c.moved()
+		}
+		return
+	}
+	c.callGate(kind, &g)
+}
+
+// callGate calls through a call gate. Intel SDM vol. 3A, 5.8.3 "Call Gates".
+func (c *CPU) callGate(kind uint8, g *gate) {
+	cs, cpl, ok := c.gateTarget(g.sel, 0)
+	if !ok {
+		return
+	}
+	size := uint8(2)
+	if kind == 0xc {
+		size = 4
+	}
+	s := c.newStack()
+	old := s
+	inner := cpl < c.w.cpl
+	if c.w.long {
+		size = 8
+		s.mask = ^uint64(0)
+	}
+	if inner {
+		if c.w.long {
+			if s.sp, ok = c.readTSS(4+uint64(cpl)*8, 8, 0); ok {
+				s.ss, s.acc = nullSS(cpl), stackAccess(cpl)
+			}
+		} else {
+			s, ok = c.innerStack(cpl, 0)
+		}
+		if !ok || !s.push(size, uint64(old.ss.Selector)) || !s.push(size, old.sp) {
+			return
+		}
+		for i := int(g.params) - 1; i >= 0 && !c.w.long; i-- {
+			p := old
+			p.sp += uint64(i) * uint64(size)
+			v, ok := p.pop(size)
+			if !ok || !s.push(size, v) {
+				return
+			}
+		}
+	}
+	if s.push(size, uint64(c.seg[segCS].Selector)) && s.push(size, c.r[regIP]) && c.enter(cs, g.offset) {
+		s.done()
+		c.moved()
+	}
+}
+
+// execRETF is a far return, IRET without flags.
+func execRETF(c *CPU, o *op) {
+	s := c.newStack()
+	ip, ok := s.pop(o.size)
+	if !ok {
+		return
+	}
+	sel, ok := s.pop(o.size)
+	if !ok {
+		return
+	}
+	extra := o.imm & 0xffff
+	if !c.w.prot {
+		s.sp += extra
+		s.done()
+		c.setRealSeg(segCS, uint16(sel))
+		c.r[regIP] = ip & c.w.ipMask
+		c.moved()
+		return
+	}
+	s.sp += extra
+	c.farReturn(o.size, &s, uint16(sel), ip, c.flags(), extra, uint8(sel&3) > c.w.cpl)
+}
+
+// farReturn finishes RETF and IRET in protected and IA-32e mode. popSS says that
+// the stack pointer and SS come from the stack, too.
+func (c *CPU) farReturn(size uint8, s *stack, sel uint16, ip, f, extra uint64, popSS bool) {
+	cpl := uint8(sel & 3)
+	if cpl < c.w.cpl {
+		c.raise(excGP, uint32(sel)&^3)
+		return
+	}
+	cs, ok := c.codeTarget(sel, cpl, true)
+	if !ok {
+		return
+	}
+	if popSS {
+		sp, ok := s.pop(size)
+		if !ok {
+			return
+		}
+		ss, ok := s.pop(size)
+		if !ok {
+			return
+		}
+		newSS, ok := c.returnSS(uint16(ss), cpl, cs)
+		if !ok {
+			return
+		}
+		s.ss = newSS
+		s.sp = sp + extra
+	}
+	outer := cpl > c.w.cpl
+	if !c.enter(cs, ip) {
+		return
+	}
+	c.setFlags(f)
+	c.seg[segSS] = s.ss
+	c.refresh() // the stack's width may be another one now
+	c.setSP(s.sp, c.stackMask(&s.ss))
+	if outer {
+		for _, i := range [4]int{segES, segDS, segFS, segGS} {
+			d := descriptor{c.seg[i]}
+			if d.Attr&attrUnusable == 0 && !d.conforming() && d.dpl() < cpl {
+				c.seg[i].Selector, c.seg[i].Attr = 0, attrUnusable
+			}
+		}
+	}
+	c.moved()
+}
+
+// returnSS checks the SS of a return: a null selector is allowed in 64-bit code
+// below level 3.
+func (c *CPU) returnSS(sel uint16, cpl uint8, cs vmm.Segment) (vmm.Segment, bool) {
+	if sel&^3 == 0 && c.w.long && cs.Attr&attrL != 0 && cpl != 3 {
+		return nullSS(cpl), true
+	}
+	if sel&^3 == 0 {
+		c.raise(excGP, 0)
+		return vmm.Segment{}, false
+	}
+	return c.checkSeg(segSS, sel, cpl, excGP)
+}
+
+// execIRET returns from an interrupt. Intel SDM vol. 2A, "IRET/IRETD/IRETQ".
+func execIRET(c *CPU, o *op) {
+	s := c.newStack()
+	if c.w.prot && c.rflags&flagNT != 0 {
+		if c.w.long {
+			c.raise(excGP, 0)
+			return
+		}
+		c.returnTask()
+		return
+	}
+	var v [3]uint64
+	for i := range v {
+		var ok bool
+		if v[i], ok = s.pop(o.size); !ok {
+			return
+		}
+	}
+	ip, sel := v[0], uint16(v[1])
+	m := c.flagsWritable(o.size)
+	f := c.flags()&^m | v[2]&m
+	if !c.w.prot {
+		s.done()
+		c.setFlags(f)
+		c.setRealSeg(segCS, sel)
+		c.r[regIP] = ip & c.w.ipMask
+		c.nmiBlocked = false
+		c.moved()
+		return
+	}
+	if v[2]&flagVM != 0 && !c.w.long && c.w.cpl == 0 && o.size == 4 {
+		c.exitUnknown(o) // virtual-8086 mode does not exist here
+		return
+	}
+	c.farReturn(o.size, &s, sel, ip, f, 0, c.w.mode == mode64 || uint8(sel&3) > c.w.cpl)
+	if c.stop == stopNext {
+		c.nmiBlocked = false
+	}
+}

@@ -1,0 +1,177 @@
+package interp
+
+import "ticktrap/vmm"
+
+// push64 and pop64 are the forms of 64-bit code.
+func push64(c *CPU, v uint64) bool {
+	sp := c.r[vmm.RSP] - 8
+	if !canonical(sp) {
+		c.raise(excSS, 0)
+		return false
+	}
+	if !storeLin(c, sp, int64(v)) {
+		return false
+	}
+	c.r[vmm.RSP] = sp
+	return true
+}
+
+func pop64(c *CPU) (uint64, bool) {
+	sp := c.r[vmm.RSP]
+	if !canonical(sp) {
+		c.raise(excSS, 0)
+		return 0, false
+	}
+	v, ok := loadLin[int64](c, sp)
+	if ok {
+		c.r[vmm.RSP] = sp + 8
+	}
+	return uint64(v), ok
+}
+
+func execPUSH64(c *CPU, o *op) {
+	if o.flags&opImm != 0 {
+		push64(c, o.imm)
+		return
+	}
+	push64(c, c.r[o.dst&15])
+}
+
+func execPOP64(c *CPU, o *op) {
+	if v, ok := pop64(c); ok {
+		c.r[o.dst&15] = v
+	}
+}
+
+func execPUSH(c *CPU, o *op) {
+	v := o.imm
+	if o.flags&opImm == 0 {
+		v = c.getN(o.dst, o.size)
+	}
+	c.push(o.size, v)
+}
+
+func execPUSHM(c *CPU, o *op) {
+	if v, ok := c.loadOp(o, o.size, accRead); ok {
+		c.push(o.size, v)
+	}
+}
+
+func execPOP(c *CPU, o *op) {
+	if v, ok := c.pop(o.size); ok {
+		c.putN(o.dst, o.size, v)
+	}
+}
+
+// execPOPM computes its address with the incremented stack pointer.
+func execPOPM(c *CPU, o *op) {
+	old := c.r[vmm.RSP]
+	v, ok := c.pop(o.size)
+	if ok && !c.storeOp(o, o.size, v) {
+		c.r[vmm.RSP] = old
+	}
+}
+
+func execPUSHseg(c *CPU, o *op) { c.push(o.size, uint64(c.seg[o.imm].Selector)) }
+
+func execPUSHA(c *CPU, o *op) {
+	s := c.newStack()
+	for i := range 8 {
+		if !s.push(o.size, c.r[i]) {
+			return
+		}
+	}
+	s.done()
+}
+
+func execPOPA(c *CPU, o *op) {
+	s := c.newStack()
+	var v [8]uint64
+	for i := 7; i >= 0; i-- {
+		var ok bool
+		if v[i], ok = s.pop(o.size); !ok {
+			return
+		}
+	}
+	for i, x := range v {
+		if i != vmm.RSP {
+			c.putN(uint8(i), o.size, x)
+		}
+	}
+	s.done()
+}
+
+// flagsWritable returns the flags that POPF and IRET can change at this
+// privilege.
+func (c *CPU) flagsWritable(size uint8) uint64 {
+	m := uint64(flagsArith | flagTF | flagDF | flagNT | flagAC | flagID | flagRF)
+	if !c.w.prot || c.w.cpl == 0 {
+		m |= flagIOPL
+	}
+	if !c.w.prot || c.w.cpl <= uint8(c.rflags>>12&3) {
+		m |= flagIF
+	}
+	if size == 2 {
+		m &= 0xffff
+	}
+	return m
+}
+
+func execPUSHF(c *CPU, o *op) { c.push(o.size, c.flags()&^(flagRF|flagVM)) }
+
+func execPOPF(c *CPU, o *op) {
+	v, ok := c.pop(o.size)
+	if !ok {
+		return
+	}
+	m := c.flagsWritable(o.size) &^ flagRF
+	c.setFlags(c.flags()&^m&^uint64(flagRF) | v&m)
+	c.setTLBKey()
+	c.leave()
+}
+
+func execENTER(c *CPU, o *op) {
+	level := o.disp & 31
+	s := c.newStack()
+	bp := c.r[vmm.RBP]
+	if !s.push(o.size, bp) {
+		return
+	}
+	frame := s.sp
+	for i := uint64(1); i < level; i++ {
+		a, ok := s.at(bp-i*uint64(o.size)&s.mask, o.size, false)
+		if !ok {
+			return
+		}
+		v, ok := c.read(a, o.size, accRead)
+		if !ok || !s.push(o.size, v) {
+			return
+		}
+	}
+	if level > 0 && !s.push(o.size, frame) {
+		return
+	}
+	s.sp -= o.imm & 0xffff
+	c.putN(vmm.RBP, o.size, frame)
+	s.done()
+}
+
+func execLEAVE(c *CPU, o *op) {
+	s := c.newStack()
+	s.sp = c.r[vmm.RBP] & s.mask
+	if v, ok := s.pop(o.size); ok {
+		s.done()
+		c.putN(vmm.RBP, o.size, v)
+	}
+}
+
+func execLEAVE64(c *CPU, _ *op) {
+	bp := c.r[vmm.RBP]
+	if !canonical(bp) {
+		c.raise(excSS, 0)
+		return
+	}
+	if v, ok := loadLin[int64](c, bp); ok {
+		c.r[vmm.RSP], c.r[vmm.RBP] = bp+8, uint64(v)
+	}
+}
