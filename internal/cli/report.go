@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -27,24 +26,23 @@ warning and exit code 9.`,
 			if err != nil {
 				return err
 			}
-			rec, done, err := openRecording(args[0])
+			rec, f, err := trace.OpenFile(args[0])
 			if err != nil {
-				return err
+				return with(ExitInput, err)
 			}
-			defer done()
-			h := rec.Header()
+			defer f.Close()
 			var st trace.State
-			if err := rec.StateAt(rec.Events(), &st); err != nil {
+			if err := rec.Cursor().StateAt(rec.Events(), &st); err != nil {
 				return with(ExitInput, fmt.Errorf("%s: %w", args[0], err))
 			}
 			warning := rec.Warning()
 			if warning != "" {
 				fmt.Fprintf(env.Err, "ticktrap: warning: %s\n", printable(args[0]+": "+warning))
 			}
-			if err := printReport(env.Out, trace.NewReport(&h, &st), asJSON); err != nil {
+			if err := printReport(env.Out, trace.NewReport(rec.Header(), &st), asJSON); err != nil {
 				return err
 			}
-			if err := checkAsserts(checks, &h, &st); err != nil {
+			if err := checkAsserts(checks, rec.Header(), &st); err != nil {
 				return err
 			}
 			if warning != "" {
@@ -56,27 +54,4 @@ warning and exit code 9.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.Flags().StringArrayVar(&asserts, "assert", nil, "check a condition on the report (repeatable)")
 	return c
-}
-
-// openRecording opens a recording by path.
-func openRecording(path string) (*trace.Recording, func(), error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, with(ExitInput, err)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file: a recording is needed", path)
-	}
-	var rec *trace.Recording
-	if err == nil {
-		if rec, err = trace.Open(f, info.Size()); err != nil {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, with(ExitInput, err)
-	}
-	return rec, func() { f.Close() }, nil
 }

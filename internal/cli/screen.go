@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"ticktrap/trace"
 	"ticktrap/ui"
 	"ticktrap/vmm"
 	"ticktrap/vmm/session"
@@ -45,5 +44,3 @@ func show(env *Env, s vmm.Session) error {
 	}
 	return err
 }
-
-var _ = trace.BadKind
