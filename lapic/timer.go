@@ -84,9 +84,9 @@ func (a *APIC) timerMask() uint32 {
 
 // updateMode applies the mode that LVTT asks for.
 //
-//	change                 up to 4.14        4.19 on
-//	one-shot ↔ periodic    hrtimer cancelled keeps running, period clamped
-//	to or from TSC-deadline hrtimer cancelled cancelled; TMICT, period, deadline := 0
+//	change                   up to 4.14         4.19 on
+//	one-shot ↔ periodic      hrtimer cancelled  keeps running, period clamped
+//	to or from TSC-deadline  hrtimer cancelled  cancelled; TMICT, period, deadline := 0
 //
 // Source: arch/x86/kvm/lapic.c, apic_update_lvtt.
 func (a *APIC) updateMode() EffectKind {
