@@ -60,6 +60,9 @@ var builtins = []Description{
 	{"noisy", "TSC deadlines that pass among CPUID, port and device-memory exits", "deadline, handler entry",
 		[]string{"distance", "spread"}, 1,
 		func(p *Params) { p.Distance, p.Spread = 100_000, 50_000 }},
+	{"vmexit", "a subtest of the unit tests' vmexit, iterated until a round lasts distance cycles",
+		"iterations of a round, its cycles", []string{"test", "distance"}, 1,
+		func(p *Params) { p.Distance, p.Variant = 1<<30, 6 }},
 }
 
 // Names lists the built-in guests, the default first.

@@ -45,6 +45,9 @@ var keys = []Key{
 	{"variant", "one of " + strings.Join(VariantNames, ", "), nil, func(p *Params, v string) error {
 		return choose(&p.Variant, VariantNames, v)
 	}},
+	{"test", "one of " + strings.Join(VMExitTests, ", "), nil, func(p *Params, v string) error {
+		return choose(&p.Variant, VMExitTests, v)
+	}},
 	{"via", "icr, or self: the x2APIC SELF_IPI register", nil,
 		oneOf(func(p *Params) *bool { return &p.SelfIPI }, "icr", "self")},
 	{"rearms", "times that a deadline is moved before it may fire", nil,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 
 	"ticktrap/internal/clock"
 )
@@ -30,6 +31,15 @@ const AllVariants = 5
 // VariantNames are the ways of self-ipi.
 var VariantNames = []string{"sti_nop", "sti_hlt", "tpr", "tpr_sti_nop", "tpr_sti_hlt", "all"}
 
+// VMExitTests are the subtests of vmexit, in the guest's order.
+var VMExitTests = []string{
+	"cpuid", "vmcall", "inl_from_pmtimer", "inl_from_qemu", "inl_from_kernel", "outl_to_kernel",
+	"tscdeadline_immed", "tscdeadline",
+	"self_ipi_sti_nop", "self_ipi_sti_hlt", "self_ipi_tpr", "self_ipi_tpr_sti_nop", "self_ipi_tpr_sti_hlt",
+	"x2apic_self_ipi_sti_nop", "x2apic_self_ipi_sti_hlt", "x2apic_self_ipi_tpr", "x2apic_self_ipi_tpr_sti_nop",
+	"x2apic_self_ipi_tpr_sti_hlt",
+}
+
 // Limits of parameters.
 const (
 	MaxDistance = 1 << 40 // cycles: 7 minutes at 2.5 GHz
@@ -52,7 +62,7 @@ type Params struct {
 	XAPIC    bool  // xAPIC by memory instead of x2APIC by MSRs
 	Vector   uint8 // of the timer or IPI
 	Stay     bool  // at the end HLT with interrupts off, instead of a debug exit
-	Variant  uint8 // self-ipi: index of VariantNames
+	Variant  uint8 // self-ipi: index of VariantNames; vmexit: of VMExitTests
 	SelfIPI  bool  // self-ipi: by the SELF_IPI register instead of the ICR
 	Rearms   uint64
 	Divide   uint8  // oneshot, periodic: timer divisor, 1 to 128
@@ -80,12 +90,14 @@ func (p *Params) check(d *Description) error {
 		return fmt.Errorf("distance %d and spread %d must lie between 0 and %d cycles", p.Distance, p.Spread, int64(MaxDistance))
 	case p.Vector < MinVector || p.Vector > MaxVector:
 		return fmt.Errorf("vector %d must lie between %d and %d", p.Vector, MinVector, MaxVector)
-	case p.Mode > Poll || p.Variant > AllVariants:
+	case p.Mode > Poll || p.Variant > AllVariants && d.Name != "vmexit" || int(p.Variant) >= len(VMExitTests):
 		return fmt.Errorf("mode %d or variant %d is not known", p.Mode, p.Variant)
 	case p.Seed == 0:
 		return errors.New("seed must not be 0")
 	case p.XAPIC && p.SelfIPI:
 		return errors.New("via=self needs apic=x2apic: the xAPIC has no SELF_IPI register")
+	case p.XAPIC && d.Name == "vmexit" && strings.HasPrefix(VMExitTests[p.Variant], "x2apic"):
+		return fmt.Errorf("test=%s needs apic=x2apic", VMExitTests[p.Variant])
 	case d.Name == "cyclic" && p.Distance == 0:
 		return errors.New("distance must not be 0: it is the interval")
 	case d.Name != "oneshot" && d.Name != "periodic":

@@ -94,6 +94,7 @@ func TestBadParametersAreRefusedInOneSentence(t *testing.T) {
 		{"oneshot", "divide=3", "power of two from 1 to 128"},
 		{"self-ipi", "via=msr", "expected icr or self"},
 		{"self-ipi", "via=self apic=xapic", "has no SELF_IPI register"},
+		{"vmexit", "test=x2apic_self_ipi_tpr apic=xapic", "needs apic=x2apic"},
 		{"cyclic", "distance=0", "it is the interval"},
 		{"oneshot", "distance=0", "0 timer counts"},
 		{"oneshot", "distance=1099511627776", "is 439804651110 timer counts"},
@@ -199,6 +200,16 @@ func TestSamplesAreReadOldestFirst(t *testing.T) {
 	r, err := ReadResults(mem)
 	if err != nil || len(r.Samples) != RingSamples || r.Samples[RingSamples-1].Due != 300 || r.Fault != -1 || r.Done {
 		t.Fatalf("after a wrap: %v, %d samples, last %v, fault %d, done %v", err, len(r.Samples), r.Samples[len(r.Samples)-1], r.Fault, r.Done)
+	}
+	le.PutUint64(mem[ParamBlock+0x88:], 1)
+	le.PutUint64(mem[RingBase:], 64)       // iterations
+	le.PutUint64(mem[RingBase+8:], 64_063) // cycles
+	le.PutUint64(mem[ParamBlock+0xb0:], 640)
+	if r, err = ReadResults(mem); err != nil {
+		t.Fatal(err)
+	}
+	if total, ipi, eoi, ok := r.Score(); total != 1000 || ipi != 10 || eoi != 0 || !ok {
+		t.Errorf("score %d, sends %d, EOIs %d, %v, want 1000, 10, 0, true", total, ipi, eoi, ok)
 	}
 	if _, err := Samples(make(ram, 2<<20)); err == nil || !strings.Contains(err.Error(), "not a built-in guest") {
 		t.Errorf("Samples of empty memory: %v, want a refusal", err)

@@ -31,6 +31,9 @@ type Results struct {
 	Done  bool
 	Taken uint64 // samples taken since the start
 	Extra uint64 // what the guest's source says
+	// IPI and EOI are the cycles that vmexit's last round spent in sends and
+	// EOIs.
+	IPI, EOI clock.Cycles
 	// Fault is the vector of an exception that the guest did not expect, with
 	// the two words on top of its stack: error code and RIP, or RIP and CS.
 	// It is -1 if there was none.
@@ -52,7 +55,7 @@ func ReadResults(mem vmm.Memory) (*Results, error) {
 	}
 	r := &Results{
 		Done: word(resultsAt) != 0, Taken: word(0x88), Extra: word(0x90), Fault: int(uint8(word(0x98))) - 1,
-		FaultStack: [2]uint64{word(0xa0), word(0xa8)},
+		FaultStack: [2]uint64{word(0xa0), word(0xa8)}, IPI: clock.Cycles(word(0xb0)), EOI: clock.Cycles(word(0xb8)),
 	}
 	ring := make([]byte, RingSamples*sampleSize)
 	if err := mem.ReadAt(ring, RingBase); err != nil {
@@ -68,6 +71,18 @@ func ReadResults(mem vmm.Memory) (*Results, error) {
 		}
 	}
 	return r, nil
+}
+
+// Score is vmexit's result: cycles per iteration of its last round, and those of
+// them in sends and in EOIs, rounded down as the original prints them. ok is
+// false before the first round's end.
+func (r *Results) Score() (total, ipi, eoi clock.Cycles, ok bool) {
+	if len(r.Samples) == 0 {
+		return 0, 0, 0, false
+	}
+	last := r.Samples[len(r.Samples)-1]
+	n := clock.Cycles(max(last.Due, 1))
+	return clock.Cycles(last.Seen) / n, r.IPI / n, r.EOI / n, true
 }
 
 // Samples reads the samples of a built-in guest, oldest first.
