@@ -65,7 +65,7 @@ type inst struct {
 	reserved uint16
 	isMem    bool
 	addr32   bool // has an address-size prefix
-	reg, rm  int // register operands; rm of a register form
+	reg, rm  int  // register operands; rm of a register form
 	vvvv     int
 	off      int // offset of the memory operand in the scratch area
 	span     int // bytes to leave free behind it
