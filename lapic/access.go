@@ -62,10 +62,7 @@ func (a *APIC) write(w *Row, v uint64, now Sample) Effect {
 	x := uint32(v)
 	switch w.Reg {
 	case TPR:
-		if a.SetTPR(uint8(x)) {
-			return Effect{Do: EffectTPR}
-		}
-		return Effect{}
+		return a.writeTPR(uint8(x))
 	case EOI:
 		return a.EOI()
 	case SPIV:
@@ -89,6 +86,17 @@ func (a *APIC) write(w *Row, v uint64, now Sample) Effect {
 		return Effect{Do: EffectLDR}
 	}
 	return Effect{}
+}
+
+func (a *APIC) writeTPR(x uint8) Effect {
+	var e Effect
+	if uint32(x) != a.reg(TPR) {
+		e.Do = EffectTPR
+	}
+	if a.SetTPR(x) {
+		e.Do |= EffectPPR
+	}
+	return e
 }
 
 // writeSPIV handles the software-enable bit: clearing it masks all local vectors,

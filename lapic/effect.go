@@ -11,7 +11,8 @@ const (
 	EffectCancelSW                          // cancel the hrtimer
 	EffectCancelHV                          // turn the preemption timer off; Timer says so already
 	EffectArm                               // call Restart and do what it says
-	EffectTPR                               // PPR fell: more may be deliverable
+	EffectTPR                               // TPR has another value: CR8 follows
+	EffectPPR                               // PPR fell: more may be deliverable (KVM_REQ_EVENT)
 	EffectLVT0                              // LVT0 changed: evaluate LINT0 again
 	EffectEOI                               // Vector left service, if InService
 	EffectIPI                               // send ICR

@@ -77,17 +77,20 @@ func TestSoftwareDisabledStillDeliversWhatItAccepted(t *testing.T) {
 	}
 }
 
-func TestTaskPriorityReportsFallOnly(t *testing.T) {
+func TestTaskPriorityTellsChangeFromFall(t *testing.T) {
 	a := newAPIC(t)
-	if e := mustWrite(t, &a, TPR, 0x50); e.Do != EffectNone {
+	if e := mustWrite(t, &a, TPR, 0x50); e.Do != EffectTPR {
 		t.Errorf("raising TPR has effects %#x", e.Do)
 	}
-	if e := mustWrite(t, &a, TPR, 0x20); e.Do != EffectTPR {
+	if e := mustWrite(t, &a, TPR, 0x50); e.Do != EffectNone {
+		t.Errorf("writing TPR's own value has effects %#x", e.Do)
+	}
+	if e := mustWrite(t, &a, TPR, 0x20); e.Do != EffectTPR|EffectPPR {
 		t.Errorf("lowering TPR has effects %#x", e.Do)
 	}
 	a.Accept(0x81, false)
 	a.Ack(0x81)
-	if e := mustWrite(t, &a, TPR, 0x10); e.Do != EffectNone {
+	if e := mustWrite(t, &a, TPR, 0x10); e.Do != EffectTPR {
 		t.Errorf("lowering TPR below the class in service has effects %#x", e.Do)
 	}
 	if a.SetCR8(9) || a.CR8() != 9 || mustRead(t, &a, TPR, at(0)) != 0x90 {
