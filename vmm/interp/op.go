@@ -94,12 +94,14 @@ func zx[T sint](v T) uint64 {
 
 // zext truncates v to size bytes.
 func zext(v uint64, size uint8) uint64 {
-	return v << (64 - 8*size&63) >> (64 - 8*size&63)
+	n := (64 - 8*size) & 63
+	return v << n >> n
 }
 
 // sext sign-extends the lowest size bytes of v.
 func sext(v uint64, size uint8) int64 {
-	return int64(v<<(64-8*size&63)) >> (64 - 8*size&63)
+	n := (64 - 8*size) & 63
+	return int64(v<<n) >> n
 }
 
 // get reads register i.
