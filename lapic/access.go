@@ -163,8 +163,8 @@ func (a *APIC) writeICR(v uint64) Effect {
 	return Effect{Do: EffectIPI, ICR: c}
 }
 
-// sendSelf is a write to SELF_IPI: a fixed, edge-triggered interrupt to this vCPU.
-// ICR is left alone.
+// sendSelf is a write to SELF_IPI: a fixed, edge-triggered interrupt to this
+// vCPU. ICR is left alone.
 func (a *APIC) sendSelf(v Vector) Effect {
 	if a.illegalSend(Fixed, v) {
 		return Effect{Do: EffectError}

@@ -99,11 +99,11 @@ type TuneResult struct {
 	Verdict  TuneVerdict
 }
 
-// Step returns what adaptive tuning makes of a delta (cycles; negative is early)
-// with an advance of adv at a guest TSC of khz. done is true if tuning ends. The
-// arithmetic is the kernel's: 64 bits for the delta in nanoseconds, 32 for the
-// advance, both wrapping; from 5.4 on an early step larger than the advance wraps,
-// exceeds the ceiling and resets.
+// Step returns what adaptive tuning makes of a delta (cycles; negative is
+// early) with an advance of adv at a guest TSC of khz. done is true if tuning
+// ends. The arithmetic is the kernel's: 64 bits for the delta in nanoseconds,
+// 32 for the advance, both wrapping; from 5.4 on an early step larger than the
+// advance wraps, exceeds the ceiling and resets.
 //
 //	ns   = |delta| × 10^6 / khz
 //	step = min(ns, adv / 8)  (4.20–5.3), ns / 8  (5.4 on)
@@ -171,10 +171,10 @@ func (a *APIC) SetAdvance(mode Tuning, ns clock.Nanos, era TuneEra) {
 	}
 }
 
-// SetEntryAdvance sets the time that VM-entry itself takes, vmentry_advance_ns: the
-// wait, the hrtimer and the preemption timer then act that much earlier. 0 turns it
-// off. The posted patch multiplied in 32 bits, which wraps at 2.5 GHz from 1718 ns
-// on; here the product has 64.
+// SetEntryAdvance sets the time that VM-entry itself takes, vmentry_advance_ns:
+// the wait, the hrtimer and the preemption timer then act that much earlier. 0
+// turns it off. The posted patch multiplied in 32 bits, which wraps at 2.5 GHz
+// from 1718 ns on; here the product has 64.
 func (a *APIC) SetEntryAdvance(ns clock.Nanos) {
 	a.Timer.EntryAdvance = max(ns, 0)
 	a.Timer.EntryCycles = clock.Cycles(uint64(a.Timer.EntryAdvance) * uint64(a.Timer.KHz) / 1_000_000)

@@ -47,7 +47,8 @@ type HV struct {
 	// scaling.
 	Ratio uint64
 	Frac  uint8
-	// Max is the largest VMCS timer value (eras with HVMaxValue); 0 means all ones.
+	// Max is the largest VMCS timer value (eras with HVMaxValue); 0 means all
+	// ones.
 	Max uint32
 }
 
@@ -63,9 +64,9 @@ type Soft struct {
 	// Rearm is true for a periodic timer that was late: after its expiry it is
 	// armed for the next period.
 	Rearm bool
-	// Wrapped is true if the kernel's arithmetic overflowed: the timer fires far
-	// too early. (deadline − now) × 10^6 does so from 1.84e13 cycles on, about 2 h
-	// at 2.5 GHz.
+	// Wrapped is true if the kernel's arithmetic overflowed: the timer fires
+	// far too early. (deadline − now) × 10^6 does so from 1.84e13 cycles on,
+	// about 2 h at 2.5 GHz.
 	Wrapped bool
 }
 
@@ -250,9 +251,9 @@ func (a *APIC) CancelHV() {
 }
 
 // PreemptionTicks is the VMCS timer value at an entry at host time now for a
-// timer due at deadline: max(0, deadline − now) >> multi. The shift truncates, so
-// it fires up to 2^multi − 1 cycles early. ok is false if deadline is clock.Never:
-// the timer is off.
+// timer due at deadline: max(0, deadline − now) >> multi. The shift truncates,
+// so it fires up to 2^multi − 1 cycles early. ok is false if deadline is
+// clock.Never: the timer is off.
 //
 // Source: arch/x86/kvm/vmx/vmx.c, vmx_update_hv_timer.
 func PreemptionTicks(deadline, now clock.TSC, multi uint8) (ticks uint32, ok bool) {
@@ -262,10 +263,10 @@ func PreemptionTicks(deadline, now clock.TSC, multi uint8) (ticks uint32, ok boo
 	return uint32((max(deadline, now) - now) >> multi), true
 }
 
-// AdvancePeriodic moves a periodic timer's target to its next period. From 6.19 on
-// a target that has passed becomes now: missed periods are not caught up. Before,
-// the time to go is negative then, and the deadline for the preemption timer comes
-// out absurdly far ahead.
+// AdvancePeriodic moves a periodic timer's target to its next period. From 6.19
+// on a target that has passed becomes now: missed periods are not caught up.
+// Before, the time to go is negative then, and the deadline for the preemption
+// timer comes out absurdly far ahead.
 //
 // Source: arch/x86/kvm/lapic.c, advance_periodic_target_expiration.
 func (a *APIC) AdvancePeriodic(now Sample) {
@@ -277,9 +278,9 @@ func (a *APIC) AdvancePeriodic(now Sample) {
 	t.Deadline = now.Guest + t.Scale.Cycles(uint64(t.Target-now.Mono))
 }
 
-// NextHrtimer is the restart rule of apic_timer_fn: after the expiry of an hrtimer
-// that had been due at fired, again is true if it is armed again, for fireAt. It
-// advances the periodic target.
+// NextHrtimer is the restart rule of apic_timer_fn: after the expiry of an
+// hrtimer that had been due at fired, again is true if it is armed again, for
+// fireAt. It advances the periodic target.
 func (a *APIC) NextHrtimer(fired clock.Nanos, now Sample) (fireAt clock.Nanos, again bool) {
 	t := &a.Timer
 	if t.Mode != Periodic || t.Period == 0 {

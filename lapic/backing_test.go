@@ -93,7 +93,8 @@ func TestSoftDeadlineOverflowsAsTheKernelDoes(t *testing.T) {
 	}{
 		{"2 h at 2.5 GHz fits", 18_000_000_000_000, 2_500_000, 7_200_000_000_000, false},
 		{"largest that fits", last, 2_500_000, last * 1_000_000 / 2_500_000, false},
-		// (last+1)·10^6 − 2^64 = 448384: 0 ns at 2.5 GHz, which is not more than 0.
+		// (last+1)·10^6 − 2^64 = 448384: 0 ns at 2.5 GHz, which is not more
+		// than 0.
 		{"one more wraps to nothing", last + 1, 2_500_000, -1, true},
 		{"3 h fire after 56 min", 27_000_000_000_000, 2_500_000,
 			clock.Nanos((27_000_000_000_000*1_000_000 - 1<<64) / 2_500_000), true},

@@ -18,17 +18,17 @@ const (
 	baseReserved uint64 = ^(BaseBSP | BaseX2APIC | BaseEnable | BaseAddr)
 )
 
-// WriteBase writes IA32_APIC_BASE as the guest does; ok=false means #GP: reserved
-// bits, x2APIC without the feature, x2APIC without enable, and the two transitions
-// that x2APIC forbids (to xAPIC, and from disabled).
+// WriteBase writes IA32_APIC_BASE as the guest does; ok=false means #GP:
+// reserved bits, x2APIC without the feature, x2APIC without enable, and the two
+// transitions that x2APIC forbids (to xAPIC, and from disabled).
 //
 //	from \ to   disabled  xAPIC  x2APIC
 //	disabled       ok       ok     #GP
 //	xAPIC          ok       ok     ok
 //	x2APIC         ok      #GP     ok
 //
-// Intel SDM vol. 3A, 10.12.5 "x2APIC State Transitions". As in KVM, disabling keeps
-// all registers; enabling again restores the ID.
+// Intel SDM vol. 3A, 10.12.5 "x2APIC State Transitions". As in KVM, disabling
+// keeps all registers; enabling again restores the ID.
 func (a *APIC) WriteBase(v uint64) (e Effect, ok bool) {
 	old := a.Base
 	if v == old {

@@ -22,8 +22,8 @@ func (a *APIC) DeadlineMSR() clock.TSC {
 }
 
 // WriteDeadline writes IA32_TSC_DEADLINE. It never faults; in other modes it is
-// dropped. A value of 0 takes the same way as any other: Restart then finds nothing
-// to arm. A pending expiry is dropped.
+// dropped. A value of 0 takes the same way as any other: Restart then finds
+// nothing to arm. A pending expiry is dropped.
 //
 // Source: arch/x86/kvm/lapic.c, kvm_set_lapic_tscdeadline_msr.
 func (a *APIC) WriteDeadline(v clock.TSC) Effect {

@@ -36,9 +36,9 @@ func (o Outcome) String() string {
 var outcomes = [8]Outcome{Fixed: OutcomeVector, LowestPriority: OutcomeVector, SMI: OutcomeSMI,
 	RemoteRead: OutcomeIgnored, NMI: OutcomeNMI, INIT: OutcomeINIT, StartUp: OutcomeStartUp, ExtINT: OutcomeExtINT}
 
-// Receive says what the APIC makes of a message that is addressed to it. Nothing
-// is delivered yet; only ESR may change (Config.Errors). Of the delivery modes only
-// fixed and lowest priority need an enabled APIC.
+// Receive says what the APIC makes of a message that is addressed to it.
+// Nothing is delivered yet; only ESR may change (Config.Errors). Of the
+// delivery modes only fixed and lowest priority need an enabled APIC.
 //
 // Source: arch/x86/kvm/lapic.c, __apic_accept_irq.
 func (a *APIC) Receive(m Message) Outcome {
@@ -63,7 +63,8 @@ const (
 	esrReceiveIllegal uint32 = 1 << 6
 )
 
-// illegalSend records an attempt to send an illegal vector, if ESR records at all.
+// illegalSend records an attempt to send an illegal vector, if ESR records at
+// all.
 func (a *APIC) illegalSend(d Delivery, v Vector) bool {
 	if !a.Config.Errors || v >= 16 || d != Fixed && d != LowestPriority {
 		return false
@@ -79,10 +80,11 @@ const (
 
 // Matches reports whether m is addressed to this APIC, by its Dest and Logical;
 // shorthands are the caller's. A message that is no IPI (I/O APIC, MSI) reaches
-// APICs in x2APIC mode by the 8-bit broadcast too. A disabled APIC matches nothing.
+// APICs in x2APIC mode by the 8-bit broadcast too. A disabled APIC matches
+// nothing.
 //
-// Intel SDM vol. 3A, 10.6.2 "Determining IPI Destination"; KVM: kvm_apic_match_dest,
-// kvm_apic_mda.
+// Intel SDM vol. 3A, 10.6.2 "Determining IPI Destination"; KVM:
+// kvm_apic_match_dest, kvm_apic_mda.
 func (a *APIC) Matches(m Message) bool {
 	if !a.Enabled() {
 		return false
@@ -146,8 +148,9 @@ func PickLowest(v Vector, candidates uint64) (cpu int, ok bool) {
 }
 
 // LocalDeliver returns the message that the local vector in r (LVTT … LVTError)
-// raises now; ok is false if it is masked or the APIC disabled by IA32_APIC_BASE.
-// Receive still has its say. A performance-counter interrupt masks its own vector.
+// raises now; ok is false if it is masked or the APIC disabled by
+// IA32_APIC_BASE. Receive still has its say. A performance-counter interrupt
+// masks its own vector.
 //
 // Source: arch/x86/kvm/lapic.c, kvm_apic_local_deliver.
 func (a *APIC) LocalDeliver(r Reg) (m Message, ok bool) {

@@ -69,8 +69,8 @@ func execute(t *testing.T, a *APIC, op, arg byte, v uint32, now Sample) {
 	}
 }
 
-// FuzzImport feeds state pages from outside: nothing may panic, and what was taken
-// must survive another round.
+// FuzzImport feeds state pages from outside: nothing may panic, and what was
+// taken must survive another round.
 func FuzzImport(f *testing.F) {
 	a := newDeadline(f, 0)
 	var p [StateSize]byte

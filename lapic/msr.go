@@ -52,7 +52,8 @@ func (a *APIC) ReadMMIO(off uint16, size uint8, now Sample) uint64 {
 }
 
 // WriteMMIO is a store to the APIC page. Stores that are not 4 bytes at a
-// multiple of 16 are dropped, as are all in x2APIC mode or with the APIC disabled.
+// multiple of 16 are dropped, as are all in x2APIC mode or with the APIC
+// disabled.
 func (a *APIC) WriteMMIO(off uint16, size uint8, v uint64, now Sample) Effect {
 	if _, decoded := a.MMIOBase(); !decoded || size != 4 || off&0xf != 0 {
 		return Effect{}

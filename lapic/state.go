@@ -31,9 +31,10 @@ func (a *APIC) Export(p *[StateSize]byte, wideID bool, now Sample) {
 }
 
 // Import takes registers as KVM_SET_LAPIC does: the timer starts anew from the
-// saved TMCCT. In x2APIC mode the ID must be this APIC's if wideID is true and is
-// not looked at if not; LDR follows from it. It does not restore what the page does
-// not hold: IA32_APIC_BASE has to be set before, IA32_TSC_DEADLINE after.
+// saved TMCCT. In x2APIC mode the ID must be this APIC's if wideID is true and
+// is not looked at if not; LDR follows from it. It does not restore what the
+// page does not hold: IA32_APIC_BASE has to be set before, IA32_TSC_DEADLINE
+// after.
 //
 // The effect is EffectCancel and, if the timer runs, EffectArm. An error changes
 // nothing.

@@ -145,8 +145,8 @@ func (a *APIC) countNanos(count uint32) clock.Nanos {
 	return clock.Nanos(uint64(count) * a.busCycle() * uint64(Divisor(a.reg(TDCR))))
 }
 
-// writeCount is a write to TMICT: it stops the timer and, unless x is 0, starts it
-// anew. In TSC-deadline mode it is dropped.
+// writeCount is a write to TMICT: it stops the timer and, unless x is 0, starts
+// it anew. In TSC-deadline mode it is dropped.
 func (a *APIC) writeCount(x uint32, now Sample) Effect {
 	if a.Timer.Mode == TSCDeadline {
 		return Effect{}
@@ -180,8 +180,9 @@ func (a *APIC) start(count uint32, restored bool, now Sample) EffectKind {
 	return EffectArm
 }
 
-// restoredCount returns how long a timer has to run whose current count was saved:
-// an impossible count means the full period, 0 in one-shot mode "at once".
+// restoredCount returns how long a timer has to run whose current count was
+// saved: an impossible count means the full period, 0 in one-shot mode "at
+// once".
 func (a *APIC) restoredCount(count uint32) clock.Nanos {
 	t := &a.Timer
 	d := a.countNanos(count)
