@@ -51,23 +51,19 @@ func (p *plot) draw(a area) {
 	}
 }
 
-// bar draws a horizontal bar of frac of w columns at (x, y), with eighths of a
-// column, on a track of dots.
+// blockFill is the rune of coloured bars: it leaves a gap to the line above, so
+// that bars below each other stay apart.
+const blockFill = '▆'
+
+// bar draws a horizontal bar of frac of w columns at (x, y) on a track of dots.
+// What is not nothing gets at least a column.
 func (a area) bar(x, y, w int, frac float64, s style) {
-	if math.IsNaN(frac) {
-		frac = 0
+	n := 0
+	if frac > 0 {
+		n = min(max(int(math.Round(frac*float64(w))), 1), w)
 	}
-	eighths := int(math.Round(min(max(frac, 0), 1) * float64(w*8)))
-	for i := 0; i < w; i++ {
-		switch n := eighths - i*8; {
-		case n >= 8:
-			a.put(x+i, y, '█', s)
-		case n > 0:
-			a.put(x+i, y, runes.LeftBlockElementFromFloat64(float64(n)/8), s)
-		default:
-			a.put(x+i, y, '·', faint)
-		}
-	}
+	a.hline(x, y, n, blockFill, s)
+	a.hline(x+n, y, w-n, '·', faint)
 }
 
 // column draws a vertical bar of frac of h rows whose foot is at (x, y).

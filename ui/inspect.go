@@ -72,6 +72,9 @@ func presentExit(s *scene, a area, x *trace.ExitRecord, off int) {
 	for i := 0; i < top && off+i < len(lines); i++ {
 		a.pieces(0, i, left-1, lines[off+i])
 	}
+	if rest := top - len(lines) - 1; rest >= 3 {
+		exitChain(s, a.sub(0, len(lines)+1, left-1, 3), x)
+	}
 	if off+top < len(lines) {
 		a.right(left-1, top-1, dim, " ↓ "+strconv.Itoa(len(lines)-off-top)+" more ")
 	}
@@ -81,6 +84,18 @@ func presentExit(s *scene, a area, x *trace.ExitRecord, off int) {
 	presentCPU(s, a.sub(left+2, 0, a.w-left-2, top), x)
 	a.hline(0, top, a.w, '─', faint)
 	presentCost(s, a.sub(0, top+1, a.w, costRows), x)
+}
+
+// exitChain draws the deadline that the exit belongs to as a line of the
+// waterfall.
+func exitChain(s *scene, a area, x *trace.ExitRecord) {
+	r := &s.state().Chains
+	for i := range r.Len() {
+		if r.Last(i).Num == x.Deadline && r.Last(i).Ran() {
+			presentChains(s, a, []uint64{r.N - 1 - uint64(i)}, 0, false)
+			return
+		}
+	}
 }
 
 // exitFacts are the lines about the exit: what it was, the decisions, the
@@ -98,9 +113,48 @@ func exitFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	} else {
 		lines = append(lines, []piece{{"cost    ", label, 0}, {"still in the host", warn, 0}})
 	}
+	if x.EntryAt != 0 {
+		lines = append(lines, entryPieces(x))
+	}
 	lines = append(lines, nil)
 	lines = append(lines, fastFacts(s, x)...)
+	if ks := kicksDuring(s.state(), x, 4); len(ks) > 0 {
+		lines = append(lines, []piece{{"kicks ", titleFocus, 0}, {"before the next entry", dim, 0}})
+		for i := len(ks) - 1; i >= 0; i-- {
+			lines = append(lines, kickPieces(s, ks[i]))
+		}
+		lines = append(lines, nil)
+	}
 	return append(lines, deadlineFacts(s, x)...)
+}
+
+// entryPieces is the entry that ended the exit.
+func entryPieces(x *trace.ExitRecord) []piece {
+	ps := []piece{{"entry   ", label, 0}, {"TSC " + group3(uint64(x.EntryAt)), value, 0}}
+	if x.Vector != 0 {
+		ps = append(ps, piece{"  vector " + hex(uint64(x.Vector)) + " in the entry field", text, 1})
+	}
+	if x.Reentry {
+		ps = append(ps, piece{"  from the fastpath loop", good, 2})
+	}
+	return ps
+}
+
+// kickPieces is a kick in one line.
+func kickPieces(s *scene, k *trace.KickRecord) []piece {
+	from := "no vCPU"
+	switch {
+	case k.From == k.Target:
+		from = "self"
+	case k.From != trace.NoCPU:
+		from = "v" + cpuWord(k.From)
+	}
+	ps := []piece{{"  " + from + " → v" + cpuWord(k.Target), text, 0}, {", mode " + trace.ModeNames[min(int(k.Mode), 3)], text, 1},
+		{": ", text, 0}, {k.Decision.String(), kickStyle(k.Decision), 0}, {"  " + stepWords(k.Steps), dim, 2}}
+	if c, ok := kickCost(s.state(), k.Steps); ok {
+		ps = append(ps, piece{"  ≈ " + group3(uint64(c)) + " cyc", dim, 3})
+	}
+	return ps
 }
 
 // exitDecoded is the exit information in words.

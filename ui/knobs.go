@@ -105,8 +105,8 @@ func knobRowOf(k trace.Knob) *knobRow {
 // showKnob writes a knob's value.
 func showKnob(k trace.Knob, v uint64) string {
 	s := trace.FormatKnob(k, v)
-	if n, ok := strings.CutSuffix(s, "ns"); ok {
-		return n + " ns"
+	if strings.HasSuffix(s, "ns") {
+		return group3(v) + " ns"
 	}
 	if k == trace.KnobKick {
 		return strings.ToUpper(s)

@@ -12,10 +12,11 @@ const (
 	viewScatter
 	viewHistogram
 	viewTable
+	viewAdvance
 	numViews
 )
 
-var viewNames = [numViews]string{"all", "chains", "over time", "histogram", "percentiles"}
+var viewNames = [numViews]string{"all", "chains", "over time", "histogram", "percentiles", "advance"}
 
 // deadlinesPane shows what became of deadlines.
 type deadlinesPane struct {
@@ -57,6 +58,8 @@ func (p *deadlinesPane) draw(s *scene, a area) {
 		presentHistogram(s, a)
 	case viewTable:
 		presentPercentiles(s, a)
+	case viewAdvance:
+		presentAdvance(s, a)
 	default:
 		p.drawAll(s, a)
 	}
@@ -235,6 +238,7 @@ func (p *deadlinesPane) help() []string {
 		"chains — one line per deadline around its target (▼). programmed: host timer armed. fire: host timer to expiry. expire: up to the wait, or to the delivery. wait: busy wait before VM-entry. entry: VM-entry to the handler. handler: up to EOI.",
 		"over time — lateness of each deadline; the band is ±100 cycles, in which adaptive tuning does nothing; letters on top mark turned knobs by their key.",
 		"histogram — both axes logarithmic; solid columns are the deadlines since the last turned knob, the others all before. Marks: p50, p99, max.",
+		"advance — timer_advance_ns after each tuning step: late steps enlarge it, early ones reduce it.",
 		"← → change the view, ↑ ↓ select a chain, n and N the next and previous late one, enter opens its exit.",
 	}
 }

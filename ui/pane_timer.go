@@ -20,6 +20,13 @@ func (p *timerPane) draw(s *scene, a area) {
 	per := timerHeight(n, a.w, a.h)
 	p.off = min(p.off, max(n-max(a.h/per, 1), 0))
 	presentTimer(s, a, p.off, per)
+	used := min(n*per, a.h) + 1
+	if rest := a.h - used; n > 0 && per == 6 && rest >= 8 {
+		presentHost(s, a.sub(0, used, a.w, 8))
+		if rest >= 16 {
+			presentAdvance(s, a.sub(0, used+9, a.w, rest-9))
+		}
+	}
 }
 
 func (p *timerPane) strip(s *scene, a area) { stripTimer(s, a) }

@@ -108,7 +108,7 @@ func chainHead(s *scene, a area, lo, hi float64, w int) {
 	if w > 0 {
 		ps = append(ps, piece{" ", text, 0}, piece{"─", phaseProgram, 5}, piece{" programmed ", dim, 5})
 		for i, p := range chainPhases {
-			fill := '█'
+			fill := blockFill
 			if s.mono {
 				fill = p.fill
 			}
@@ -202,7 +202,7 @@ func chainLine(s *scene, a area, c *trace.Chain, lo, hi float64, w int) {
 		if cuts[i+1] > cuts[i] && end <= at && at < w {
 			end = at + 1
 		}
-		fill := '█'
+		fill := blockFill
 		if s.mono {
 			fill = p.fill
 		}

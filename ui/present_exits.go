@@ -5,61 +5,80 @@ import (
 	"ticktrap/trace"
 )
 
-// The columns of the exit list; those that do not fit are left out from the
-// right, the cost always stands at the right end.
-const (
-	colNum    = 0
-	colDelta  = 9
-	colVCPU   = 22
-	colReason = 25
-	colInfo   = 44
-	colFast   = 73
-)
+// exitColumns are the columns of the exit list for a width: where each begins.
+// A narrow list shows the fastpath's verdict and the subject in one.
+type exitColumns struct {
+	delta, vcpu, reason, about, fast, bar, cost int
+	exact, split                                bool
+}
+
+func exitLayout(w int) exitColumns {
+	c := exitColumns{delta: 8, vcpu: 17, cost: w - 9}
+	if c.exact = w >= 118; c.exact {
+		c.vcpu = 22
+	}
+	c.reason = c.vcpu + 3
+	c.about = c.reason + 19
+	c.fast, c.bar = c.about, c.cost
+	free := c.cost - c.about
+	if c.split = free >= 50; c.split {
+		c.fast = c.about + min(free-29, 28)
+		if left := c.cost - c.fast - 30; left >= 8 {
+			c.bar = c.cost - min(left, 34)
+		}
+	}
+	return c
+}
 
 func exitHead(a area) {
-	a.text(colNum, 0, label, "     exit")
-	a.text(colDelta+7, 0, label, "+cyc")
-	a.text(colVCPU, 0, label, "v")
-	a.text(colReason, 0, label, "reason")
-	cost := a.w - 9
-	if a.w >= 84 {
-		a.text(colInfo, 0, label, "about")
-		a.text(colFast, 0, label, "fastpath, first clause that failed")
+	c := exitLayout(a.w)
+	a.right(c.delta, 0, label, "exit")
+	a.right(c.vcpu-1, 0, label, "+cyc")
+	a.text(c.vcpu, 0, label, "v")
+	a.text(c.reason, 0, label, "reason")
+	if c.split {
+		a.text(c.about, 0, label, "about")
+		a.cut(c.fast, 0, c.bar-c.fast-1, label, "fastpath, failed clause")
+		if c.bar < c.cost {
+			a.text(c.bar, 0, label, "host by phase")
+		}
 	} else {
-		a.text(colInfo, 0, label, "fastpath, clause")
+		a.text(c.about, 0, label, "fastpath, failed clause")
 	}
-	a.text(cost, 0, label, " ≡ cycles")
+	a.right(a.w, 0, label, "cycles")
 }
 
 func exitLine(s *scene, a area, x, before *trace.ExitRecord) {
 	if x == nil {
 		return
 	}
-	a.right(colDelta, 0, dim, group3(uint64(x.Num)))
+	c := exitLayout(a.w)
+	a.right(c.delta, 0, dim, group3(uint64(x.Num)))
 	if before != nil {
-		a.right(colVCPU-1, 0, dim, "+"+group3(uint64(max(x.At.Sub(before.At), 0))))
+		d := uint64(max(x.At.Sub(before.At), 0))
+		if c.exact {
+			a.right(c.vcpu-1, 0, dim, "+"+group3(d))
+		} else {
+			a.right(c.vcpu-1, 0, dim, "+"+short(d))
+		}
 	}
-	a.text(colVCPU, 0, vcpuStyle(x.VCPU), "v"+cpuWord(x.VCPU))
-	a.cut(colReason, 0, colInfo-colReason-1, value, x.Reason.String())
-	right := a.w - 9
-	if c := x.Cycles(); c > 0 {
-		a.right(a.w, 0, value, group3(uint64(c)))
+	a.text(c.vcpu, 0, vcpuStyle(x.VCPU), "v"+cpuWord(x.VCPU))
+	a.cut(c.reason, 0, c.about-c.reason-1, value, x.Reason.String())
+	if n := x.Cycles(); n > 0 {
+		a.right(a.w, 0, value, group3(uint64(n)))
 	} else {
 		a.right(a.w, 0, dim, "open")
 	}
-	if a.w < 84 { // one column for both
-		x0 := a.cut(colInfo, 0, right-colInfo, fastStyle(x), fastWord(x))
-		a.cut(x0+1, 0, right-x0-2, dim, exitNote(x))
-		return
+	if c.split {
+		a.cut(c.about, 0, c.fast-c.about-1, text, exitInfo(x))
+		costBar(s, a.sub(c.bar, 0, c.cost-c.bar-1, 1), x, 0)
 	}
-	a.cut(colInfo, 0, colFast-colInfo-1, text, exitInfo(x))
-	bar := 0
-	if right-colFast > 46 {
-		bar = min(right-colFast-36, 30)
-		costBar(s, a.sub(right-bar-1, 0, bar, 1), x, 0)
+	note := exitNote(x)
+	if c.split {
+		note = clauseNote(x)
 	}
-	x0 := a.cut(colFast, 0, right-bar-colFast-1, fastStyle(x), fastWord(x))
-	a.cut(x0+1, 0, right-bar-x0-3, dim, clauseNote(x))
+	end := a.cut(c.fast, 0, c.bar-c.fast-1, fastStyle(x), fastWord(x))
+	a.cut(end+1, 0, c.bar-end-2, dim, note)
 }
 
 // exitNote is what a narrow line has room for: the clause, else the subject.
@@ -138,7 +157,7 @@ func costBar(s *scene, a area, x *trace.ExitRecord, scale clock.Cycles) {
 	for i := range x.Costs.N {
 		st, fill := phaseStyle(x.Costs.Phases[i])
 		if !s.mono {
-			fill = '█'
+			fill = blockFill
 		}
 		parts = append(parts, segment{float64(x.Costs.Cycles[i]), st, fill})
 	}

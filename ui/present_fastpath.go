@@ -9,9 +9,14 @@ import (
 
 func presentFastpath(s *scene, a area, rs []trace.ExitReason, sel int) {
 	fastTrend(s, a.sub(0, 0, a.w, 1))
-	bailRows := min(max(a.h-2-len(rs), min(a.h/3, 4)), 10)
+	bailRows := min(max(a.h-2-len(rs), min(a.h/3, 4)), 1+max(len(bails(&s.state().ExitStats[rs[sel]])), 1))
 	rows := max(min(len(rs), a.h-2-bailRows), 1)
-	fastHead(a.sub(0, 1, a.w, 1))
+	if spare := a.h - 2 - rows - bailRows; spare >= 5 {
+		chart := min(spare-1, 12)
+		fastOverTime(s, a.sub(0, a.h-chart, a.w, chart))
+		a = a.sub(0, 0, a.w, a.h-chart-1)
+	}
+	fastHead(s, a.sub(0, 1, a.w, 1))
 	from := max(min(sel-rows/2, len(rs)-rows), 0)
 	for i := 0; i < rows && from+i < len(rs); i++ {
 		fastLine(s, a.sub(0, 2+i, a.w, 1), rs[from+i])
@@ -65,14 +70,23 @@ func fastTrend(s *scene, a area) {
 	}
 }
 
-func fastHead(a area) {
+// fastFills are the parts of a reason's bar: re-entered, handled, not taken.
+func fastFills(s *scene) [3]rune {
+	if s.mono {
+		return [3]rune{'█', '▒', '·'}
+	}
+	return [3]rune{blockFill, blockFill, '·'}
+}
+
+func blockString(s *scene, i int) string { return string(fastFills(s)[i]) }
+
+func fastHead(s *scene, a area) {
 	a.text(0, 0, label, "reason")
 	a.right(28, 0, label, "exits")
-	a.right(35, 0, label, "hit")
-	a.right(43, 0, label, "mean cyc")
-	if a.w > 50 {
-		a.text(45, 0, label, "re-entered·handled·not taken")
-	}
+	a.right(36, 0, label, "hit")
+	a.right(46, 0, label, "mean cyc")
+	a.pieces(48, 0, a.w-48, []piece{{blockString(s, 0) + " re-entered ", good, 0}, {blockString(s, 1) + " handled ", warn, 1},
+		{"· not taken", dim, 2}})
 }
 
 func fastLine(s *scene, a area, r trace.ExitReason) {
@@ -80,18 +94,15 @@ func fastLine(s *scene, a area, r trace.ExitReason) {
 	hit := x.Fastpath()
 	a.cut(0, 0, 20, pick(hit > 0, value, text), r.String())
 	a.right(28, 0, value, group3(x.Count))
-	a.right(35, 0, pick(hit > 0, good, dim), percent(hit, x.Count))
-	a.right(43, 0, dim, group3(uint64(max(x.Cycles.Mean(), 0))))
-	w := a.w - 45
+	a.right(36, 0, pick(hit > 0, good, dim), percent(hit, x.Count))
+	a.right(46, 0, dim, group3(uint64(max(x.Cycles.Mean(), 0))))
+	w := a.w - 48
 	if w < 4 {
 		return
 	}
 	re := float64(min(x.Reentries, hit))
-	fills := [3]rune{'█', '█', '·'}
-	if s.mono {
-		fills[1] = '▒'
-	}
-	a.stack(45, 0, w, float64(x.Count), []segment{{re, good, fills[0]}, {float64(hit) - re, warn, fills[1]},
+	fills := fastFills(s)
+	a.stack(48, 0, w, float64(x.Count), []segment{{re, good, fills[0]}, {float64(hit) - re, warn, fills[1]},
 		{float64(x.Count - hit), faint, fills[2]}})
 }
 
@@ -105,6 +116,9 @@ type bail struct {
 func bails(x *trace.ExitStats) []bail {
 	var out []bail
 	for c, n := range x.Clauses {
+		if c == int(trace.ClauseNone) { // re-entered; what is left was finished by design
+			n -= min(n, x.Reentries)
+		}
 		if n > 0 {
 			out = append(out, bail{trace.Clause(c), n})
 		}
@@ -139,6 +153,10 @@ func fastBails(s *scene, a area, r trace.ExitReason) {
 		y := i + 1
 		a.right(10, y, warn, group3(b.n))
 		a.right(17, y, dim, percent(b.n, x.Count))
+		if b.clause == trace.ClauseNone {
+			a.cut(19, y, a.w-19, dim, "no clause failed: the handler's own result")
+			continue
+		}
 		end := a.cut(19, y, a.w-19, value, b.clause.String())
 		a.cut(end+2, y, a.w-end-2, dim, clauseShort(b.clause))
 	}
@@ -157,7 +175,7 @@ func stripFastpath(s *scene, a area) {
 	var top bail
 	for i := range s.state().ExitStats {
 		for _, b := range bails(&s.state().ExitStats[i]) {
-			if b.n > top.n && b.clause != trace.ClauseNoHandler {
+			if b.n > top.n && b.clause != trace.ClauseNoHandler && b.clause != trace.ClauseNone {
 				top = b
 			}
 		}
@@ -169,5 +187,73 @@ func stripFastpath(s *scene, a area) {
 	if w := a.w - x; w >= 6 {
 		vs := rates(&s.state().Rates, w, func(b trace.RateBucket) (uint32, uint32) { return b.Fastpath, b.Exits })
 		a.spark(x, 0, min(w, len(vs)), vs, good)
+	}
+}
+
+// fastOverTime draws what became of exits over the whole run as stacked columns.
+func fastOverTime(s *scene, a area) {
+	a.cut(0, 0, a.w, label, "share of exits over the run")
+	ch := a.sub(5, 1, a.w-5, a.h-1)
+	vs := rateColumns(&s.state().Rates, ch.w)
+	fills := fastFills(s)
+	for x, v := range vs {
+		if v.exits == 0 {
+			continue
+		}
+		re := int(math.Round(v.reentered / v.exits * float64(ch.h)))
+		hit := int(math.Round(v.hit / v.exits * float64(ch.h)))
+		for y := range ch.h {
+			st, r := faint, fills[2]
+			switch up := ch.h - y; {
+			case up <= re:
+				st, r = good, '█'
+			case up <= hit:
+				st, r = warn, pickRune(s.mono, '▒', '█')
+			}
+			ch.put(x, y, r, st)
+		}
+	}
+	a.right(4, 1, dim, "100%")
+	a.right(4, a.h-1, dim, "0%")
+	knobColumns(s, a, ch, len(vs))
+}
+
+func pickRune(cond bool, yes, no rune) rune {
+	if cond {
+		return yes
+	}
+	return no
+}
+
+type rateColumn struct{ exits, hit, reentered float64 }
+
+// rateColumns spreads the run's time buckets over n columns.
+func rateColumns(r *trace.Rates, n int) []rateColumn {
+	if n <= 0 || r.Used == 0 {
+		return nil
+	}
+	out := make([]rateColumn, n)
+	for x := range out {
+		from := x * r.Used / n
+		to := max((x+1)*r.Used/n, from+1)
+		for _, b := range r.Buckets[from:to] {
+			out[x].exits += float64(b.Exits)
+			out[x].hit += float64(b.Fastpath)
+			out[x].reentered += float64(b.Reentered)
+		}
+	}
+	return out
+}
+
+// knobColumns marks turned knobs above a chart of the whole run.
+func knobColumns(s *scene, a, ch area, n int) {
+	r := &s.state().Rates
+	span := float64(r.Width) * float64(r.Used)
+	marks := &s.state().KnobTurns
+	for i := range marks.Len() {
+		k := marks.At(i)
+		if x := int(float64(k.At.Sub(r.Start)) / span * float64(n)); x >= 0 && x < n {
+			a.put(ch.x-a.x+x, 0, rune(knobLetter(s, k)[0]), knobMark|strong)
+		}
 	}
 }

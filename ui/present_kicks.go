@@ -63,11 +63,11 @@ func kickCounts(s *scene, a area) int {
 }
 
 func kickHead(a area) {
-	a.text(2, 0, label, "+cyc")
-	a.text(12, 0, label, "source → target")
-	a.text(29, 0, label, "mode")
-	a.text(38, 0, label, "decision")
-	a.text(47, 0, label, "steps")
+	a.right(7, 0, label, "+cyc")
+	a.text(9, 0, label, "source → tgt")
+	a.text(23, 0, label, "mode")
+	a.text(32, 0, label, "decision")
+	a.text(41, 0, label, "steps")
 	if a.w >= 60 {
 		a.right(a.w, 0, label, "≈ cycles")
 	}
@@ -75,7 +75,7 @@ func kickHead(a area) {
 
 func kickLine(s *scene, a area, k, before *trace.KickRecord) {
 	if before != nil {
-		a.right(10, 0, dim, "+"+short(uint64(max(k.At.Sub(before.At), 0))))
+		a.right(7, 0, dim, "+"+short(uint64(max(k.At.Sub(before.At), 0))))
 	}
 	from := "none"
 	switch {
@@ -87,17 +87,17 @@ func kickLine(s *scene, a area, k, before *trace.KickRecord) {
 	if k.PCPU != trace.NoCPU {
 		from += "@" + cpuWord(k.PCPU)
 	}
-	x := a.cut(12, 0, 8, vcpuStyle(k.From), from)
+	x := a.cut(9, 0, 7, vcpuStyle(k.From), from)
 	x = a.text(x, 0, dim, " → ")
 	a.text(x, 0, vcpuStyle(k.Target), "v"+cpuWord(k.Target))
-	a.text(29, 0, text, trace.ModeNames[min(int(k.Mode), len(trace.ModeNames)-1)])
-	a.text(38, 0, kickStyle(k.Decision), k.Decision.String())
+	a.text(23, 0, text, trace.ModeNames[min(int(k.Mode), len(trace.ModeNames)-1)])
+	a.text(32, 0, kickStyle(k.Decision), k.Decision.String())
 	cost := ""
 	if c, ok := kickCost(s.state(), k.Steps); ok && a.w >= 60 {
 		cost = "≈ " + group3(uint64(c))
 		a.right(a.w, 0, value, cost)
 	}
-	a.cut(47, 0, a.w-47-textWidth(cost)-1, dim, stepWords(k.Steps))
+	a.cut(41, 0, a.w-41-textWidth(cost)-1, dim, stepWords(k.Steps))
 }
 
 func stepWords(steps trace.KickSteps) string {

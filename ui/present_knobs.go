@@ -40,19 +40,22 @@ func knobLine(s *scene, a area, r *knobRow) {
 	}
 	x := a.cut(23, 0, a.w-23, knobStyle(ks, shown), shown)
 	tag := vmm.TagNames[min(int(ks.Tag), len(vmm.TagNames)-1)]
-	x = max(x+1, 41)
-	if a.w-x < len(tag) {
-		x = a.w - len(tag)
-		if x < 23+textWidth(shown)+1 {
-			return
+	room := a.w - 41 // for the tag and the reason
+	if room < 12 {
+		if a.w-x > len(tag) {
+			a.right(a.w, 0, pick(live, dim, warn), tag)
 		}
+		return
 	}
-	x = a.text(x, 0, pick(live, dim, warn), tag)
+	at := max(x+1, 41)
+	at = max(a.text(at, 0, pick(live, dim, warn), tag)+1, 48)
 	why := ks.Why
 	if why == "" {
 		why = knobDoc(r.knob, ks.Value)
 	}
-	a.cut(max(x+1, 51), 0, a.w-max(x+1, 51), dim, why)
+	if a.w-at >= 14 || ks.Why != "" {
+		a.cut(at, 0, a.w-at, dim, why)
+	}
 }
 
 func knobStyle(ks vmm.KnobState, shown string) style {

@@ -25,11 +25,7 @@ func presentScatter(s *scene, a area) {
 		return
 	}
 	band := float64(trace.OnTimeBand)
-	lo, hi := -band, band
-	for i := range r.Len() {
-		v := float64(r.At(i).Late)
-		lo, hi = min(lo, v), max(hi, v)
-	}
+	lo, hi := lateRange(r)
 	slo, shi := symlog(lo, band), symlog(hi, band)
 	t0, t1 := r.At(0).At, r.Last(0).At
 	dur := max(float64(t1.Sub(t0)), 1)
@@ -38,7 +34,7 @@ func presentScatter(s *scene, a area) {
 	}
 	for _, v := range []float64{band, 0, -band} {
 		y := rowOf(v) / 4
-		if v == 0 || v == band && hi > band || v == -band && lo < -band {
+		if v > lo && v < hi {
 			ch.hline(0, y, ch.w, map[bool]rune{true: '─', false: '┈'}[v == 0], faint)
 		}
 	}
@@ -53,11 +49,11 @@ func presentScatter(s *scene, a area) {
 		s.dots.dot(x, rowOf(float64(p.Late)), lateStyle(p.Late), rank)
 	}
 	s.dots.draw(ch)
-	scatterLabels(s, a, ch, rowOf, lo, hi)
+	scatterLabels(s, a, rowOf, lo, hi)
 	knobMarks(s, a, ch, t0, dur)
 }
 
-func scatterLabels(s *scene, a, ch area, rowOf func(float64) int, lo, hi float64) {
+func scatterLabels(s *scene, a area, rowOf func(float64) int, lo, hi float64) {
 	used := map[int]bool{}
 	put := func(v float64) {
 		if y := 1 + rowOf(v)/4; !used[y] {
@@ -65,16 +61,43 @@ func scatterLabels(s *scene, a, ch area, rowOf func(float64) int, lo, hi float64
 			a.right(axisCols-1, y, dim, tickLabel(s, v))
 		}
 	}
-	put(0)
 	put(hi)
 	put(lo)
-	for v := 100.0; v < hi; v *= 10 {
-		put(v)
+	if lo <= 0 && hi >= 0 {
+		put(0)
 	}
-	for v := -100.0; v > lo; v *= 10 {
-		put(v)
+	for _, m := range []float64{1, 3} { // decades first, then what fits between
+		for e := 100.0; e < 1e12; e *= 10 {
+			for _, v := range []float64{m * e, -m * e} {
+				if v > lo && v < hi {
+					put(v)
+				}
+			}
+		}
 	}
-	_ = ch
+}
+
+// lateRange is the range of the scatter's axis: what the points span, and the
+// deadline itself unless all lie far from it.
+func lateRange(r *trace.Ring[trace.LatePoint]) (lo, hi float64) {
+	band := float64(trace.OnTimeBand)
+	lo, hi = float64(r.At(0).Late), float64(r.At(0).Late)
+	for i := range r.Len() {
+		v := float64(r.At(i).Late)
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	switch {
+	case lo > 3*band:
+		lo /= 1.2
+	case hi < -3*band:
+		hi /= 1.2
+	default:
+		lo, hi = min(lo, -band), max(hi, band)
+	}
+	if hi <= lo*1.1 && lo > 0 {
+		hi = lo * 2
+	}
+	return lo, hi
 }
 
 // knobMarks draws a line and the key of each knob turned in the chart's time.
@@ -126,7 +149,7 @@ func presentHistogram(s *scene, a area) {
 	head := []piece{{"histogram", label, 0}, {"  log·log", dim, 2}}
 	split := d.KnobAt != 0 && d.SinceKnob.Count() > 0
 	if split {
-		head = append(head, piece{"  █", chart, 1}, piece{" since the last knob ", dim, 1}, piece{"░", faint, 1}, piece{" all", dim, 1})
+		head = append(head, piece{"  █", chart, 1}, piece{" since the last knob ", dim, 1}, piece{"░", dim, 1}, piece{" all", dim, 1})
 	}
 	a.pieces(0, 0, a.w, head)
 	n := d.Late.Count()
@@ -157,7 +180,7 @@ func presentHistogram(s *scene, a area) {
 	for x := range all {
 		if split {
 			for y := 0; y < int(math.Ceil(frac(all[x])*float64(ch.h)-0.01)); y++ {
-				ch.put(x, ch.h-1-y, '░', faint)
+				ch.put(x, ch.h-1-y, '░', dim)
 			}
 			ch.column(x, ch.h-1, ch.h, frac(since[x]), chart)
 			continue
