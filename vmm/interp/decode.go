@@ -164,19 +164,25 @@ func (d *decoder) match(forms []form) *form {
 			return nil
 		}
 	}
+	var undefined *form
 	for i := range forms {
 		f := &forms[i]
 		switch {
+		case f.prefix == 0x66 && (d.data == 0 || d.rep != 0), f.prefix > 0x66 && d.rep != f.prefix,
+			f.prefix == prefixNone && (d.data != 0 || d.rep != 0):
 		case f.row.attr&only64 != 0 && d.mode != mode64, f.row.attr&no64 != 0 && d.mode == mode64,
-			f.prefix == 0x66 && (d.data == 0 || d.rep != 0), f.prefix > 0x66 && d.rep != f.prefix,
-			f.prefix == prefixNone && (d.data != 0 || d.rep != 0),
 			d.modrm&f.mask != f.want, f.memory && d.modrm >= 0xc0:
-			continue
+			undefined = &formUndefined
+		default:
+			return f
 		}
-		return f
 	}
-	return nil
+	return undefined
 }
+
+// formUndefined stands for an encoding of a known opcode that does not exist in
+// this mode or with this ModRM.
+var formUndefined = form{row: &rowUndefined}
 
 // operands reads what follows the opcode.
 func (d *decoder) operands(o *op, f *form) {
@@ -194,7 +200,7 @@ func (d *decoder) operands(o *op, f *form) {
 	switch {
 	case d.mode == mode64 && d.addr == 0:
 		o.asize, o.amask = 8, ^uint64(0)
-	case d.mode == mode16 == (d.addr == 0):
+	case d.mode != mode64 && d.mode == mode16 == (d.addr == 0):
 		o.asize, o.amask = 2, 0xffff
 	default:
 		o.asize, o.amask = 4, 0xffffffff

@@ -11,6 +11,16 @@ func uint64TSC(n clock.Cycles) clock.TSC { return clock.TSC(n) }
 
 func execNOP(*CPU, *op) {}
 
+// execNOP90 is opcode 90: with REX.B it is an exchange with R8.
+func execNOP90(c *CPU, o *op) {
+	if o.rex&1 == 0 {
+		return
+	}
+	a, b := c.getN(o.dst, o.size), c.getN(o.src, o.size)
+	c.putN(o.dst, o.size, b)
+	c.putN(o.src, o.size, a)
+}
+
 // flagOp returns the handler of CLC, CLD and so on.
 func flagOp(clear, set, toggle uint64) handler {
 	return func(c *CPU, _ *op) { c.rflags = (c.flags()&^clear | set) ^ toggle }

@@ -162,16 +162,18 @@ func (c *CPU) doubleShift(o *op, left bool) {
 		}
 		return
 	}
-	n %= w
+	if n > w {
+		n -= w
+	}
 	g := c.getN(o.src, o.size)
 	var r uint64
 	var cf bool
 	if left {
 		r = zext(v<<n|g>>(w-n), o.size)
-		cf = n != 0 && v>>(w-n)&1 != 0
+		cf = v>>(w-n)&1 != 0
 	} else {
 		r = zext(v>>n|g<<(w-n), o.size)
-		cf = n != 0 && v>>(n-1)&1 != 0
+		cf = v>>(n-1)&1 != 0
 	}
 	if c.result(o, o.dst, o.size, r) {
 		c.cc = resFlags(r, o.size, cf, msb(r, o.size) != msb(v, o.size))

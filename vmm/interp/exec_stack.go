@@ -72,7 +72,19 @@ func execPOPM(c *CPU, o *op) {
 	}
 }
 
-func execPUSHseg(c *CPU, o *op) { c.push(o.size, uint64(c.seg[o.imm].Selector)) }
+// execPUSHseg pushes a selector. With an operand size of 4 only its two bytes are
+// written, as the hardware vectors show.
+func execPUSHseg(c *CPU, o *op) {
+	if o.size != 4 {
+		c.push(o.size, uint64(c.seg[o.imm].Selector))
+		return
+	}
+	s := c.newStack()
+	sp := (s.sp - uint64(o.size)) & s.mask
+	if a, ok := s.at(sp, o.size, true); ok && c.writeAs(a, 2, uint64(c.seg[o.imm].Selector), s.acc) {
+		c.setSP(sp, s.mask)
+	}
+}
 
 func execPUSHA(c *CPU, o *op) {
 	s := c.newStack()
@@ -151,7 +163,15 @@ func execENTER(c *CPU, o *op) {
 	if level > 0 && !s.push(o.size, frame) {
 		return
 	}
-	s.sp -= o.imm & 0xffff
+	s.sp = (s.sp - o.imm&0xffff) & s.mask
+	// The new top of the stack must be writable.
+	a, ok := s.at(s.sp, o.size, true)
+	if !ok {
+		return
+	}
+	if _, ok := c.read(a, o.size, accModify); !ok {
+		return
+	}
 	c.putN(vmm.RBP, o.size, frame)
 	s.done()
 }

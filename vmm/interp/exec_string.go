@@ -19,8 +19,10 @@ func repeat(step stringStep, bulk func(c *CPU, o *op, n uint64) uint64, cmp bool
 			return
 		}
 		if c.r[vmm.RCX]&o.amask == 0 {
+			c.noIterations(o)
 			return
 		}
+		flags := lazyFlags{c.rflags, c.cc}
 		one := c.w.attn&(attnStep|attnReplay|attnShadow) != 0
 		for {
 			n := uint64(1)
@@ -28,6 +30,9 @@ func repeat(step stringStep, bulk func(c *CPU, o *op, n uint64) uint64, cmp bool
 				n = max(1, bulk(c, o, c.iterations(o)))
 			}
 			if n == 1 && !step(c, o) {
+				if cmp { // a fault shows the flags from before the instruction
+					c.rflags, c.cc = flags.rflags, flags.cc
+				}
 				return
 			}
 			left := (c.r[vmm.RCX] - n) & o.amask
@@ -43,6 +48,29 @@ func repeat(step stringStep, bulk func(c *CPU, o *op, n uint64) uint64, cmp bool
 			}
 			c.now += clock.TSC(o.cost) * clock.TSC(n)
 		}
+	}
+}
+
+// lazyFlags are the arithmetic flags as they are kept.
+type lazyFlags struct {
+	rflags uint64
+	cc     lazy
+}
+
+// noIterations is REP with a count of zero. With 32-bit addresses in 64-bit mode
+// the processor clears the upper half of the count, and of the pointers of MOVS
+// and STOS, as the hardware vectors show.
+func (c *CPU) noIterations(o *op) {
+	if o.asize != 4 || c.w.mode != mode64 {
+		return
+	}
+	c.putN(vmm.RCX, 4, 0)
+	switch o.code &^ 1 {
+	case 0xa4:
+		c.putN(vmm.RSI, 4, c.r[vmm.RSI])
+		c.putN(vmm.RDI, 4, c.r[vmm.RDI])
+	case 0xaa:
+		c.putN(vmm.RDI, 4, c.r[vmm.RDI])
 	}
 }
 

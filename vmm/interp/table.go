@@ -10,6 +10,8 @@ import "ticktrap/vmm"
 var (
 	rowUnknown = row{name: "(unknown)"}
 	rowTooLong = row{name: "(too long)"}
+	// rowUndefined is #UD.
+	rowUndefined = row{name: "(undefined)", attr: end, exec: both(execUndefined)}
 )
 
 // alu are the handlers of one two-operand operation, in its three forms.
@@ -197,7 +199,7 @@ var rows = []row{
 	{"8D", "lea", "Gv,M", "", 0, 0, famLEA},
 	{"8E", "mov", "Sw,Mw", "", costSystem, end, both(execMOVtoSeg)},
 	{"8F /0", "pop", "Ev", "", 0, d64, famPOP},
-	{"90", "nop", "", "", 0, 0, both(execNOP)},
+	{"90", "nop", "Zv,Av", "", 0, 0, both(execNOP90)},
 	{"F3 90", "pause", "", "", costPause, 0, both(execPAUSE)},
 	{"90 +r", "xchg", "Zv,Av", "", 0, 0, famXCHG},
 	{"98", "cbw", "", "", 0, 0, both(execCBW)},

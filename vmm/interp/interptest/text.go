@@ -228,7 +228,7 @@ func (v *Vector) setOut(key, val string) error {
 		if err != nil {
 			return fmt.Errorf("exception %q: %w", val, err)
 		}
-		v.Out.Vector, v.Out.RIP = uint8(n), v.In.RIP
+		v.Out.Vector = uint8(n)
 		if err := hexInto(p[1], 32, func(x uint64) { v.Out.Code = uint32(x) }); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ func faultRows() []row {
 		return func(i *inst) { i.SetGPR(rbx, addr) }
 	}
 	const hole = uint64(0x8000_0000_0000)
-	places := []uint64{interptest.Unmapped, interptest.Unmapped + 0xfff, hole, hole - 4, ^uint64(0)>>1 + 1, 0xffff_7fff_ffff_fff8,
+	places := []uint64{interptest.Unmapped, interptest.Unmapped + 0xfff, hole, ^uint64(0)>>1 + 1, 0xffff_7fff_ffff_fff8,
 		interptest.Scratch + interptest.ScratchSize - 1, interptest.Scratch + interptest.ScratchSize - 3}
 	for _, a := range places {
 		for _, m := range []struct{ name, enc, sizes string }{
@@ -30,7 +30,10 @@ func faultRows() []row {
 		}
 	}
 	for _, a := range places {
-		sp := func(i *inst) { i.SetGPR(rsp, a); i.SetGPR(rbp, a) }
+		if a == hole { // pushes would reach below it, where the kernel has something
+			a += 64
+		}
+		sp := func(i *inst) { i.SetGPR(rsp, a); i.SetGPR(rbp, a); i.SetGPR(rax, interptest.Scratch) }
 		for _, m := range []struct{ name, enc, sizes string }{
 			{"PUSH", "50", "wqs"}, {"POP", "58", "wqs"}, {"CALL", "e820000000", ""}, {"RET", "c3", ""}, {"PUSHF", "9c", "qs"},
 			{"POPF", "9d", "qs"}, {"LEAVE", "c9", "qs"}, {"MOV", "895d00", "q"}, {"MOV", "8b1c24", "q"}, {"ENTER", "c8100000", ""},
@@ -154,6 +157,7 @@ func compatRows() []row {
 		{name: "PUSH", enc: "50 +r", sizes: "wd"}, {name: "POP", enc: "58 +r", sizes: "wd"}, {name: "PUSH", enc: "ff /6", sizes: "wd"},
 		{name: "POP", enc: "8f /0", sizes: "wd"}, {name: "PUSH", enc: "6a ib", sizes: "wd"}, {name: "PUSH", enc: "68 iz", sizes: "wd"},
 		{name: "PUSHF", enc: "9c", sizes: "wd"}, {name: "PUSH", enc: "0e", sizes: "wd", n: 3}, {name: "PUSH", enc: "1e", sizes: "wd", n: 3},
+		{name: "PUSH", enc: "0fa0", sizes: "wd", n: 3},
 		{name: "PUSH", enc: "16", sizes: "wd", n: 3}, {name: "CALL", enc: "e8 relz", n: 6}, {name: "JMP", enc: "eb rel8", n: 6},
 		{name: "LEAVE", enc: "c9", n: 6, pre: func(i *inst) { i.SetGPR(rbp, interptest.Scratch+uint64(i.r.N(240))) }},
 		{name: "LEA", enc: "8d /r:m", sizes: "wd", n: 24}, {name: "MOV", enc: "8b /r", sizes: "wd", n: 16},

@@ -36,6 +36,7 @@ func stackRows() []row {
 		{name: "PUSH", enc: "50 +r", sizes: "wqs"}, {name: "POP", enc: "58 +r", sizes: "wqs"},
 		{name: "PUSH", enc: "ff /6", sizes: "wqs", n: 16}, {name: "POP", enc: "8f /0", sizes: "wqs", n: 16},
 		{name: "PUSH", enc: "54", sizes: "wqs", n: 2}, {name: "POP", enc: "5c", sizes: "wqs", n: 2},
+		{name: "PUSH", enc: "0fa0", sizes: "wqs", n: 2}, {name: "PUSH", enc: "0fa8", sizes: "wqs", n: 2},
 		{name: "POP", enc: "8f44240c", sizes: "q", n: 4}, {name: "PUSH", enc: "ff74240c", sizes: "q", n: 4},
 		{name: "PUSH", enc: "6a ib", sizes: "wqs"}, {name: "PUSH", enc: "68 iz", sizes: "wqs"},
 		{name: "PUSHF", enc: "9c", sizes: "wqs"}, {name: "POPF", enc: "9d", sizes: "wqs", n: 16, pre: popf},
