@@ -1,40 +1,5 @@
 package trace
 
-// folds is the fold, one function per kind. A kind without one only counts.
-var folds = [numKinds]func(*State, *VCPU, *Event){
-	KindKnob:      foldKnob,
-	KindExit:      foldExit,
-	KindEntry:     foldEntry,
-	KindFastpath:  foldFastpath,
-	KindMSR:       foldMSR,
-	KindAPIC:      foldAPIC,
-	KindArm:       foldArm,
-	KindBacking:   foldBacking,
-	KindHostFire:  foldHostFire,
-	KindExpire:    foldExpire,
-	KindWait:      foldWait,
-	KindTune:      foldTune,
-	KindDeliver:   foldDeliver,
-	KindKick:      foldKick,
-	KindPIRSync:   foldPIRSync,
-	KindInject:    foldInject,
-	KindGuestIRQ:  foldGuestIRQ,
-	KindEOI:       foldEOI,
-	KindIPI:       foldIPI,
-	KindHalt:      foldHalt,
-	KindWake:      foldWake,
-	KindSched:     foldSched,
-	KindCost:      foldCost,
-	KindRequest:   foldRequest,
-	KindTSCOffset: foldTSCOffset,
-	KindMPState:   foldMPState,
-	KindConsole:   foldConsole,
-	KindSample:    foldSample,
-	KindEnd:       foldEnd,
-	KindLost:      foldLost,
-	KindMark:      foldMark,
-}
-
 // ofVCPU marks the kinds that concern one vCPU: without one they only count.
 var ofVCPU = [numKinds]bool{
 	KindExit: true, KindEntry: true, KindFastpath: true, KindMSR: true, KindAPIC: true, KindArm: true,
@@ -62,9 +27,80 @@ func (s *State) Apply(e *Event) {
 		s.Inferred[e.Kind]++
 	}
 	if v := s.vcpu(e.VCPU); v != nil || !ofVCPU[e.Kind] {
-		folds[e.Kind](s, v, e)
+		s.fold(v, e)
 	}
 	s.Events++
+}
+
+// fold is a switch and not a table of functions, so that e does not escape: the
+// caller's event stays on its stack.
+func (s *State) fold(v *VCPU, e *Event) {
+	switch e.Kind {
+	case KindKnob:
+		foldKnob(s, v, e)
+	case KindExit:
+		foldExit(s, v, e)
+	case KindEntry:
+		foldEntry(s, v, e)
+	case KindFastpath:
+		foldFastpath(s, v, e)
+	case KindMSR:
+		foldMSR(s, v, e)
+	case KindAPIC:
+		foldAPIC(s, v, e)
+	case KindArm:
+		foldArm(s, v, e)
+	case KindBacking:
+		foldBacking(s, v, e)
+	case KindHostFire:
+		foldHostFire(s, v, e)
+	case KindExpire:
+		foldExpire(s, v, e)
+	case KindWait:
+		foldWait(s, v, e)
+	case KindTune:
+		foldTune(s, v, e)
+	case KindDeliver:
+		foldDeliver(s, v, e)
+	case KindKick:
+		foldKick(s, v, e)
+	case KindPIRSync:
+		foldPIRSync(s, v, e)
+	case KindInject:
+		foldInject(s, v, e)
+	case KindGuestIRQ:
+		foldGuestIRQ(s, v, e)
+	case KindEOI:
+		foldEOI(s, v, e)
+	case KindIPI:
+		foldIPI(s, v, e)
+	case KindHalt:
+		foldHalt(s, v, e)
+	case KindWake:
+		foldWake(s, v, e)
+	case KindSched:
+		foldSched(s, v, e)
+	case KindCost:
+		foldCost(s, v, e)
+	case KindRequest:
+		foldRequest(s, v, e)
+	case KindTSCOffset:
+		foldTSCOffset(s, v, e)
+	case KindMPState:
+		foldMPState(s, v, e)
+	case KindConsole:
+		foldConsole(s, v, e)
+	case KindSample:
+		foldSample(s, v, e)
+	case KindEnd:
+		foldEnd(s, v, e)
+	case KindLost:
+		foldLost(s, v, e)
+	case KindMark:
+		foldMark(s, v, e)
+	default:
+		panic("BUG: no fold for " + e.Kind.String())
+	}
 }
 
 // vcpu returns the vCPU numbered n, or nil for NoCPU.

@@ -1,0 +1,399 @@
+package ftrace
+
+import (
+	"bytes"
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// Options are what the caller knows about a trace beside its text.
+type Options struct {
+	// File names the trace in errors.
+	File string
+	// Time ties time stamps to the VM's common line. The zero value means: find
+	// it in the trace, or count from the first line.
+	Time TimeBase
+	// Kernel is the release that printed the trace, 0 if not known.
+	Kernel Version
+	// Advance is timer_advance_ns, 0 if not known or off.
+	Advance clock.Nanos
+	// APICv says whether APICv was active at the start.
+	APICv Known
+	// Strict makes the first line that cannot be read an error; otherwise such
+	// lines are counted and the first of them kept in the report.
+	Strict bool
+}
+
+// Known is a fact that may be unknown.
+type Known uint8
+
+// The states of a Known.
+const (
+	NotKnown Known = iota
+	No
+	Yes
+)
+
+// TimeBase ties a trace's time stamps to the VM's common line:
+//
+//	common = TSC + (stamp − Stamp) × rate
+//
+// with rate 1 for stamps in cycles and Hz / 10^9 for stamps in nanoseconds.
+type TimeBase struct {
+	Hz    clock.Hz
+	Stamp uint64
+	TSC   clock.TSC
+	// Guest is true if the common line is the guest's TSC, so that deadlines
+	// which the guest wrote can be compared with time stamps.
+	Guest bool
+	Set   bool
+}
+
+// Decoder turns lines into events.
+type Decoder struct {
+	opts  Options
+	sink  trace.Sink
+	table map[string]*eventForms
+	exits map[string]exitName
+
+	report Report
+	line   int
+	time   TimeBase
+	now    clock.TSC
+	vcpus  []*vcpu
+	last   *vcpu // of the last entry or exit, for lines without a thread
+	apicv  Known
+	kick   pendingKick
+
+	m   match
+	raw rawLine
+}
+
+// eventForms are the rows of one event. last is the form that matched last: it
+// is tried first.
+type eventForms struct {
+	name    string
+	forms   []form
+	last    int
+	probe   *Probe
+	ignored bool
+	count   uint64
+}
+
+// NewDecoder returns a Decoder that emits to sink.
+func NewDecoder(o Options, sink trace.Sink) *Decoder {
+	d := &Decoder{opts: o, sink: sink, exits: exitTable(), time: o.Time, apicv: o.APICv}
+	d.table = make(map[string]*eventForms, len(forms)+len(Probes)+len(counted))
+	add := func(name string) *eventForms {
+		e := d.table[name]
+		if e == nil {
+			e = &eventForms{name: name}
+			d.table[name] = e
+		}
+		return e
+	}
+	for i := range forms {
+		r := &forms[i]
+		f := form{row: r, pieces: compile(r.form)}
+		for _, o := range r.options {
+			f.options = append(f.options, compile(o))
+		}
+		e := add(r.event)
+		e.forms = append(e.forms, f)
+	}
+	for i := range Probes {
+		add(Probes[i].Name).probe = &Probes[i]
+	}
+	for alias, name := range aliases {
+		add(alias).probe = d.table[name].probe
+	}
+	for _, n := range counted {
+		add(n).ignored = true
+	}
+	d.report.Kernel = Era{o.Kernel, o.Kernel}
+	d.report.File = o.File
+	return d
+}
+
+// ParseError is a line that cannot be read.
+type ParseError struct {
+	File      string
+	Line, Col int // from 1
+	Msg       string
+}
+
+// Error returns "file:line:column: what is wrong".
+func (e *ParseError) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg) }
+
+// Line takes the next line, without its newline. The error is a *ParseError,
+// and only with Options.Strict.
+func (d *Decoder) Line(b []byte) error {
+	d.line++
+	b = bytes.TrimRight(b, " \t\r\n")
+	if len(b) == 0 || d.meta(b) {
+		return nil
+	}
+	l := &d.raw
+	if ok, col := parseLine(b, l); !ok {
+		return d.bad(col, "not a trace line")
+	}
+	d.report.Lines++
+	if d.report.Printer == AnyPrinter || d.report.Printer == Kernel {
+		d.report.Printer = l.printer
+	}
+	e := d.table[string(l.event)]
+	if e == nil {
+		d.report.unknown(l.event)
+		return nil
+	}
+	d.setTime(l)
+	d.settleKick(l, e)
+	e.count++
+	switch {
+	case e.probe != nil:
+		a := parseProbe(l.body)
+		e.probe.handle(d, l, &a)
+	case len(e.forms) > 0:
+		return d.body(e, l)
+	}
+	return nil
+}
+
+// body finds the form that matches and lets it act.
+func (d *Decoder) body(e *eventForms, l *rawLine) error {
+	best := 0
+	for i := range e.forms {
+		n := i // last first, then the others in order
+		if i == 0 {
+			n = e.last
+		} else if i <= e.last {
+			n = i - 1
+		}
+		f := &e.forms[n]
+		ok, at := f.match(l.body, &d.m)
+		if !ok {
+			best = max(best, at)
+			continue
+		}
+		if n != e.last || e.count == 1 {
+			e.last = n
+		}
+		d.narrow(f.row)
+		f.row.handle(d, l, &d.m)
+		return nil
+	}
+	return d.bad(l.bodyAt+best, "no known form of "+e.name+" fits from here on")
+}
+
+func (d *Decoder) narrow(r *row) {
+	if r.printer != AnyPrinter {
+		d.report.Printer = r.printer
+	}
+	if d.opts.Kernel != 0 {
+		return
+	}
+	if n, ok := d.report.Kernel.Narrow(r.era); ok {
+		d.report.Kernel = n
+	} else {
+		d.report.Contradicts = true
+	}
+}
+
+func (d *Decoder) bad(col int, msg string) error {
+	e := &ParseError{File: d.opts.File, Line: d.line, Col: col + 1, Msg: msg}
+	d.report.bad(e)
+	if d.opts.Strict {
+		return e
+	}
+	return nil
+}
+
+// Flush reports what is still held back. Call it at the end.
+func (d *Decoder) Flush() {
+	d.flushKick()
+	for _, v := range d.vcpus {
+		d.release(v)
+		d.flushEntry(v)
+	}
+}
+
+// Report says what was read so far.
+func (d *Decoder) Report() Report {
+	r := d.report
+	r.Time = d.time
+	r.finish(d)
+	return r
+}
+
+// SetAdvance tells the timer advance of the VM, as debugfs shows it.
+func (d *Decoder) SetAdvance(ns clock.Nanos) { d.opts.Advance = ns }
+
+// Rebind forgets the threads and addresses of the vCPUs: the guest goes on in
+// another VM.
+func (d *Decoder) Rebind() {
+	for _, v := range d.vcpus {
+		d.flushEntry(v)
+		v.pid, v.ptr, v.apic, v.timer, v.hasOffset = -1, 0, 0, 0, false
+	}
+}
+
+// setTime moves d.now to the line's time stamp.
+func (d *Decoder) setTime(l *rawLine) {
+	if l.unit == NoUnit {
+		return
+	}
+	if d.report.Unit == NoUnit {
+		d.report.Unit = l.unit
+	}
+	t := &d.time
+	if !t.Set {
+		t.Set, t.Stamp = true, l.ts
+		if t.Hz == 0 {
+			t.Hz = 1e9 // time stamps in nanoseconds count as cycles
+		}
+	}
+	d.now = t.common(l.ts, l.unit)
+	if d.report.First == 0 {
+		d.report.First = l.ts
+	}
+	d.report.Last = l.ts
+}
+
+// common converts a time stamp. Times before the line's zero become 0.
+func (t *TimeBase) common(ts uint64, u Unit) clock.TSC {
+	delta, neg := ts-t.Stamp, ts < t.Stamp
+	if neg {
+		delta = t.Stamp - ts
+	}
+	if u == Nanos {
+		c, ok := t.Hz.ToCycles(clock.Nanos(delta & (1<<63 - 1)))
+		if !ok {
+			return 0
+		}
+		delta = uint64(c)
+	}
+	if !neg {
+		return t.TSC + clock.TSC(delta)
+	}
+	if delta > uint64(t.TSC) {
+		return 0
+	}
+	return t.TSC - clock.TSC(delta)
+}
+
+// vcpuNum finds or makes the vCPU with a printed number. It returns nil for the
+// vCPUs of another VM: one whose thread is not the one known.
+func (d *Decoder) vcpuNum(l *rawLine, id uint64) *vcpu {
+	if id >= trace.MaxVCPUs {
+		return nil
+	}
+	for _, v := range d.vcpus {
+		if uint64(v.id) != id {
+			continue
+		}
+		if v.pid < 0 {
+			v.pid = l.pid
+		}
+		if l.pid >= 0 && v.pid != l.pid {
+			d.report.OtherVM++
+			return nil
+		}
+		return v
+	}
+	v := &vcpu{id: uint8(id), pid: l.pid}
+	d.vcpus = append(d.vcpus, v)
+	d.report.addVCPU(l, id)
+	return v
+}
+
+// thread finds the vCPU whose thread printed the line.
+func (d *Decoder) thread(l *rawLine) *vcpu {
+	if l.pid < 0 {
+		return d.last
+	}
+	for _, v := range d.vcpus {
+		if v.pid == l.pid {
+			return v
+		}
+	}
+	return nil
+}
+
+// byNumber finds a known vCPU.
+func (d *Decoder) byNumber(id uint64) *vcpu {
+	for _, v := range d.vcpus {
+		if uint64(v.id) == id {
+			return v
+		}
+	}
+	return nil
+}
+
+// own finds the vCPU that a body names, if the line comes from its own thread
+// or from interrupt context. A body without a number is the thread's.
+func (d *Decoder) own(l *rawLine, m *match) *vcpu {
+	if !m.set(fVCPU) {
+		return d.thread(l)
+	}
+	if l.irq() {
+		return d.byNumber(m.num[fVCPU])
+	}
+	return d.vcpuNum(l, m.num[fVCPU])
+}
+
+// emit reports an event of v now. While v's events are held it waits.
+func (d *Decoder) emit(v *vcpu, l *rawLine, k trace.Kind, inferred bool, a, b, c, e uint64) {
+	d.emitAt(d.now, v, l, k, inferred, a, b, c, e)
+}
+
+func (d *Decoder) emitAt(at clock.TSC, v *vcpu, l *rawLine, k trace.Kind, inferred bool, a, b, c, e uint64) {
+	ev := trace.Event{TSC: at, Kind: k, VCPU: trace.NoCPU, PCPU: l.pcpu(), A: a, B: b, C: c, D: e}
+	if inferred {
+		ev.Flags = trace.FlagInferred
+	}
+	if v == nil {
+		d.send(ev)
+		return
+	}
+	ev.VCPU = v.id
+	if v.holding && v.nheld < len(v.held) {
+		v.held[v.nheld] = ev
+		v.nheld++
+		return
+	}
+	d.release(v)
+	d.send(ev)
+}
+
+func (d *Decoder) send(e trace.Event) {
+	d.report.Events++
+	if e.Flags&trace.FlagInferred != 0 {
+		d.report.Inferred++
+	}
+	d.sink.Emit(e)
+}
+
+// release reports what was held of v.
+func (d *Decoder) release(v *vcpu) {
+	v.holding = false
+	for _, e := range v.held[:v.nheld] {
+		d.send(e)
+	}
+	v.nheld = 0
+}
+
+func (l *rawLine) pcpu() uint8 {
+	if l.cpu < 0 || l.cpu >= trace.NoCPU {
+		return trace.NoCPU
+	}
+	return uint8(l.cpu)
+}
+
+func b2u(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
