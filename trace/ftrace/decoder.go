@@ -67,8 +67,10 @@ type Decoder struct {
 	apicv  Known
 	kick   pendingKick
 
-	m   match
-	raw rawLine
+	// What the present line holds; kept here because handlers take pointers.
+	m    match
+	args probeArgs
+	raw  rawLine
 }
 
 // eventForms are the rows of one event. last is the form that matched last: it
@@ -153,8 +155,8 @@ func (d *Decoder) Line(b []byte) error {
 	e.count++
 	switch {
 	case e.probe != nil:
-		a := parseProbe(l.body)
-		e.probe.handle(d, l, &a)
+		d.args = parseProbe(l.body)
+		e.probe.handle(d, l, &d.args)
 	case len(e.forms) > 0:
 		return d.body(e, l)
 	}
