@@ -46,7 +46,7 @@ var builtins = []Description{
 		[]string{"distance", "divide", "mode"}, 1,
 		func(p *Params) { p.Distance, p.Mode = 1_000_000, Mixed }},
 	{"cyclic", "cyclictest's loop: absolute intervals, wake-up latency; mode=poll is idle=poll, mode=hlt idle=hlt",
-		"planned wake-up, wake-up", []string{"distance", "mode"}, 1,
+		"planned wake-up, wake-up", []string{"distance", "mode", "rearms"}, 1,
 		func(p *Params) { p.Distance, p.Mode = 500_000, Poll }},
 	{"self-ipi", "interrupts to oneself in five ways: sti_nop, sti_hlt, tpr, tpr_sti_nop, tpr_sti_hlt",
 		"before the send, handler entry", []string{"variant", "via"}, 1,
@@ -63,6 +63,9 @@ var builtins = []Description{
 	{"vmexit", "a subtest of the unit tests' vmexit, iterated until a round lasts distance cycles",
 		"iterations of a round, its cycles", []string{"test", "distance"}, 1,
 		func(p *Params) { p.Distance, p.Variant = 1<<30, 6 }},
+	{"latency", "the unit tests' tscdeadline_latency: the handler programs the next deadline", "deadline, handler entry",
+		[]string{"distance", "mode"}, 1,
+		func(p *Params) { p.Distance, p.Mode, p.Vector = 200_000, Halt, 0xef }},
 }
 
 // Names lists the built-in guests, the default first.

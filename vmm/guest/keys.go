@@ -50,7 +50,7 @@ var keys = []Key{
 	}},
 	{"via", "icr, or self: the x2APIC SELF_IPI register", nil,
 		oneOf(func(p *Params) *bool { return &p.SelfIPI }, "icr", "self")},
-	{"rearms", "times that a deadline is moved before it may fire", nil,
+	{"rearms", "times that the deadline is written again: storm before it may fire, cyclic in the handler", nil,
 		number(func(p *Params) *uint64 { return &p.Rearms }, 1<<20)},
 	{"divide", "timer divisor: 1, 2, 4, …, 128", nil, func(p *Params, v string) error {
 		n, err := strconv.ParseUint(v, 0, 8)

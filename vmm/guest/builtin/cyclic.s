@@ -2,6 +2,8 @@
 # distance; the handler only notes that the timer fired, and the sample is
 # {planned, TSC when the waiting loop goes on}: the wake-up latency. A plan that
 # lies in the past already is moved on by whole intervals and counted in extra.
+# The handler programs the timer for something later rearms times before the loop
+# goes on, as a kernel's timer interrupt programs its next event.
 
         .include "prelude.inc"
 main:
@@ -34,8 +36,20 @@ wake_handler:
         push    %rax
         push    %rcx
         push    %rdx
+        push    %rbx
         movb    $1, P_SEEN
-        call    eoi
+        mov     P_REARMS, %rbx
+1:      sub     $1, %rbx
+        jb      2f
+        mov     %rbp, %rax
+        add     P_DISTANCE, %rax
+        mov     %rax, %rdx
+        shr     $32, %rdx
+        mov     $MSR_TSC_DEADLINE, %ecx
+        wrmsr
+        jmp     1b
+2:      call    eoi
+        pop     %rbx
         pop     %rdx
         pop     %rcx
         pop     %rax

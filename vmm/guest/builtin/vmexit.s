@@ -156,6 +156,15 @@ t_immed:
         cpuid
         pop     %rbx
         ret
+t_immed_nop:                            # as the unit tests had it before they serialized
+        pad     4
+        now
+        mov     %rax, %rdx
+        shr     $32, %rdx
+        mov     $MSR_TSC_DEADLINE, %ecx
+        wrmsr
+        nop
+        ret
 t_deadline:
         movq    $0, P_SEEN
         pad     2
@@ -238,3 +247,4 @@ subtests:
         .quad   t_immed, t_deadline
         .quad   t_icr_sti_nop, t_icr_sti_hlt, t_icr_tpr, t_icr_tpr_sti_nop, t_icr_tpr_sti_hlt
         .quad   t_x2_sti_nop, t_x2_sti_hlt, t_x2_tpr, t_x2_tpr_sti_nop, t_x2_tpr_sti_hlt
+        .quad   t_immed_nop
