@@ -114,6 +114,7 @@ func execRDMSR(c *CPU, o *op) {
 	index := uint32(c.r[vmm.RCX])
 	var v uint64
 	if index == msrTSC {
+		c.probe.time = true
 		v = c.tsc(o)
 	} else if p := c.msrPlace(index); p != nil {
 		v = *p

@@ -85,6 +85,7 @@ func execMWAIT(c *CPU, _ *op) {
 
 // execPAUSE takes part in pause-loop exiting at level 0.
 func execPAUSE(c *CPU, o *op) {
+	c.probe.pauses++
 	if c.intercepts.PLEWindow == 0 || c.w.cpl != 0 {
 		return
 	}
@@ -105,6 +106,7 @@ func execRDTSC(c *CPU, o *op) {
 		c.raise(excGP, 0)
 		return
 	}
+	c.probe.time = true
 	t := c.tsc(o)
 	c.r[vmm.RAX], c.r[vmm.RDX] = t&0xffffffff, t>>32
 }

@@ -10,7 +10,7 @@ import (
 func (c *CPU) Run(now, until clock.TSC) vmm.Exit {
 	c.now, c.until = now, until
 	c.sync()
-	c.probe.reset()
+	c.probe.reset(c.cfg.NoSkip)
 	c.pending = completion{}
 	for {
 		if c.w.attn != 0 {
@@ -29,8 +29,9 @@ func (c *CPU) Run(now, until clock.TSC) vmm.Exit {
 		case b == nil:
 		case c.now+clock.TSC(b.last) < c.until:
 			c.run(b)
-			if c.probe.count--; c.probe.count <= 0 && c.stop == stopNone {
-				c.tryskip()
+			c.probe.count--
+			if (c.probe.count <= 0 || c.probe.rip == c.r[regIP]) && c.stop == stopNone {
+				c.search()
 			}
 		default:
 			c.step(b)
