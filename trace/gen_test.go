@@ -13,8 +13,8 @@ import (
 // drawEvent draws an event that Validate accepts.
 func drawEvent(t *rapid.T) Event {
 	e := Event{TSC: clock.TSC(rapid.Uint64().Draw(t, "tsc")), Kind: Kind(rapid.IntRange(1, NumKinds-1).Draw(t, "kind")),
-		VCPU: uint8(rapid.SampledFrom([]int{0, 1, 63, 254, NoCPU}).Draw(t, "vcpu")),
-		PCPU: uint8(rapid.SampledFrom([]int{0, 7, 254, NoCPU}).Draw(t, "pcpu")),
+		VCPU:  uint8(rapid.SampledFrom([]int{0, 1, 63, 254, NoCPU}).Draw(t, "vcpu")),
+		PCPU:  uint8(rapid.SampledFrom([]int{0, 7, 254, NoCPU}).Draw(t, "pcpu")),
 		Flags: Flags(rapid.IntRange(0, 1).Draw(t, "flags"))}
 	f := &Specs[e.Kind].Fields
 	e.A, e.B, e.C, e.D = drawArg(t, &f[0]), drawArg(t, &f[1]), drawArg(t, &f[2]), drawArg(t, &f[3])

@@ -63,7 +63,7 @@ func (l *Lateness) Mean() float64 {
 
 // Percentile returns the smallest value that at least p percent of the distances
 // do not exceed, p in 0 … 100: with N values in ascending order the one of rank
-// ceil(p/100 × N), at least 1. It is the upper bound of its bucket, so never too
+// ceil(p/100 × N), at least 1 (the nearest-rank rule). It is the upper bound of its bucket, so never too
 // small, and lies within Min and Max. The empty distribution gives 0.
 func (l *Lateness) Percentile(p float64) clock.Cycles {
 	n := l.Count()
