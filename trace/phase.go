@@ -49,6 +49,7 @@ const (
 	PhasePoll               // one turn of halt polling
 	PhaseBlock              // preparing to block
 	PhaseGuest              // guest code, not host work
+	PhaseWaitCheck          // taking up an expired deadline: TSC reads, tuning
 	NumPhases
 )
 
@@ -57,7 +58,7 @@ var PhaseNames = []string{"bad", "exit", "fast-dispatch", "dispatch", "msr", "ap
 	"user", "hypercall", "emulate", "hrtimer-start", "hrtimer-stop", "hv-start", "hrtimer-irq", "host-irq", "expire",
 	"inject-timer", "event", "pir-sync", "outer", "prepare", "exit-test", "wait", "early-gap", "late-gap", "entry",
 	"post", "kick-rcu", "kick-task", "kick-cmpxchg", "kick-store", "ipi-send", "ipi-flight", "notify", "wake",
-	"switch-out", "switch-in", "idle-exit", "poll", "block", "guest"}
+	"switch-out", "switch-in", "idle-exit", "poll", "block", "guest", "wait-check"}
 
 // String returns the phase's name.
 func (p Phase) String() string { return nameOf(PhaseNames, uint64(p)) }

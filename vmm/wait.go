@@ -15,8 +15,14 @@ func (m *Machine) waitExpire(p PCPU, v *vcpu, place trace.Placement) {
 }
 
 // waitNow busy-waits for the expired deadline and lets adaptive tuning look at
-// what was left of the advance.
+// what was left of the advance. Taking the deadline up costs something whether
+// there is anything to wait for or not: before the wait where tuning comes first
+// (5.19 on), else after it.
 func (m *Machine) waitNow(p PCPU, v *vcpu, place trace.Placement, callback bool) {
+	before := v.apic.Config.Era.Rules().TuneFirst
+	if before && (callback || v.apic.WaitDue(v.apicv) == lapic.WaitDue) {
+		m.spend(p, trace.PhaseWaitCheck)
+	}
 	s := m.sample(p, v)
 	w := v.apic.WaitExpire(s.Guest, v.apicv, false, callback)
 	if w.Clause != lapic.WaitDue {
@@ -29,6 +35,9 @@ func (m *Machine) waitNow(p PCPU, v *vcpu, place trace.Placement, callback bool)
 	if w.Wait > 0 {
 		m.host.Delay(p, w.Wait)
 		m.account(p, trace.PhaseWait, w.Wait)
+	}
+	if !before {
+		m.spend(p, trace.PhaseWaitCheck)
 	}
 }
 

@@ -23,6 +23,8 @@ type Config struct {
 	Seed    uint64
 	Profile *Profile
 	Knobs   vmm.Knobs
+	// Era is the range of kernels whose timer code runs; 5.19 to 6.9 if BadEra.
+	Era lapic.Era
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
 	// NoSkip executes busy-waits instruction by instruction.
@@ -67,7 +69,7 @@ func New(cfg Config, sink trace.Sink) (*Engine, error) {
 		cpus[i] = c
 	}
 	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
-		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(cfg.Profile.Hz), Host: e.host, Sink: &e.order,
+		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(&cfg), Host: e.host, Sink: &e.order,
 		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true})
 	if err != nil {
 		return nil, err
@@ -105,6 +107,9 @@ func (c *Config) check() error {
 	if c.Seed == 0 {
 		c.Seed = DefaultSeed
 	}
+	if c.Era == lapic.BadEra {
+		c.Era = lapic.Era5_19
+	}
 	return nil
 }
 
@@ -117,10 +122,9 @@ func (e *Engine) place() []vmm.PCPU {
 	return p
 }
 
-// apicConfig is a local APIC of the 5.19 to 6.9 kernels, with x2APIC and
-// TSC-deadline mode.
-func apicConfig(hz clock.Hz) lapic.Config {
-	return lapic.Config{Era: lapic.Era5_19, Freq: hz, TSCDeadline: true, X2APIC: true, DirectedEOI: true}
+// apicConfig is a local APIC with x2APIC and TSC-deadline mode.
+func apicConfig(c *Config) lapic.Config {
+	return lapic.Config{Era: c.Era, Freq: c.Profile.Hz, TSCDeadline: true, X2APIC: true, DirectedEOI: true}
 }
 
 func newHost(cfg Config) *host {
