@@ -48,6 +48,7 @@ type Memory struct {
 	dirs  []*dir
 	epoch uint64
 	meta  []pageMeta
+	zero  *page // what untouched pages share
 	// mapGen changes when a host page pointer, a mapping or the right to write
 	// directly may have been cached wrongly; codeGen when decoded bytes changed.
 	mapGen, codeGen uint64
@@ -68,6 +69,7 @@ func NewMemory(size uint64) (*Memory, error) {
 		size:  size,
 		dirs:  make([]*dir, (n+dirPages-1)/dirPages),
 		epoch: 1,
+		zero:  zero,
 		meta:  make([]pageMeta, n),
 	}
 	for i := range m.dirs {
@@ -236,7 +238,7 @@ func (m *Memory) Hash() uint64 {
 	h := fnv.New64a()
 	var num [8]byte
 	for n := range m.meta {
-		if p := m.page(uint64(n)); *p != (page{}) {
+		if p := m.page(uint64(n)); p != m.zero && *p != (page{}) {
 			binary.LittleEndian.PutUint64(num[:], uint64(n))
 			h.Write(num[:])
 			h.Write(p[:])
