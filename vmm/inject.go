@@ -94,7 +94,12 @@ func (m *Machine) updateWindow(v *vcpu) {
 func (m *Machine) arrive(p PCPU, v *vcpu) {
 	kind, vec := v.taking, v.vector
 	v.taking = BadEvent
-	if kind == EventException || !m.cfg.Exact {
+	if kind == EventException {
+		return
+	}
+	if !m.cfg.Exact { // a real CPU does not stop there: the handler follows the entry
+		m.sink.Emit(trace.Event{TSC: m.common(m.host.Now(p)), Kind: trace.KindGuestIRQ, Flags: trace.FlagInferred,
+			VCPU: uint8(v.id), PCPU: uint8(p), A: uint64(vec), B: b2u(v.apicv && kind == EventInterrupt && !v.viaEntry)})
 		return
 	}
 	now := m.host.Now(p)

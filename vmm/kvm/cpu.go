@@ -341,3 +341,18 @@ func b2u8(b bool) uint8 {
 	}
 	return 0
 }
+
+// SetGPR implements vmm.CPU: KVM takes the registers over at the next KVM_RUN.
+func (c *CPU) SetGPR(n int, v uint64) {
+	*c.page.Sync.Regs.gpr(n) = v
+	c.page.DirtyRegs |= _KVM_SYNC_X86_REGS
+}
+
+// SetXCR0 implements vmm.CPU. XSETBV never leaves to user space, so the loop has
+// no reason to call it.
+func (c *CPU) SetXCR0(v uint64) bool {
+	x := xcrs{NrXCRs: 1}
+	x.XCRs[0].Value = v
+	_, err := ioctlPtr(c.fd, _KVM_SET_XCRS, &x)
+	return err == nil
+}

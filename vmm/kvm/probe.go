@@ -78,6 +78,26 @@ func (s *System) deadlineArrives(cure DeadlineCure) (bool, error) {
 	return r.exit.Reason == vmm.ExitWRMSR, r.err
 }
 
+// Frequency is the TSC frequency that guests see on this machine.
+func Frequency() (clock.Hz, error) {
+	s, err := Open()
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	mem, err := NewMemory(probeRAM)
+	if err != nil {
+		return 0, err
+	}
+	defer mem.Close()
+	vm, err := s.NewVM(mem, Options{Placement: InVMM, VCPUs: 1, HaltPoll: -1, Deadline: CureNone})
+	if err != nil {
+		return 0, err
+	}
+	defer vm.Close()
+	return vm.Hz(), nil
+}
+
 // startReal makes the vCPU start in real mode at 0:ip, interrupts off.
 func (c *CPU) startReal(ip uint16) error {
 	r := c.Registers()

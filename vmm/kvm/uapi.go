@@ -24,32 +24,32 @@ const (
 )
 
 func ioc(dir, nr, size uintptr) uintptr { return dir<<30 | size<<16 | kvmIO<<8 | nr }
-func io(nr uintptr) uintptr             { return ioc(iocNone, nr, 0) }
+func ioNone(nr uintptr) uintptr         { return ioc(iocNone, nr, 0) }
 func ior[T any](nr uintptr) uintptr     { var t T; return ioc(iocRead, nr, unsafe.Sizeof(t)) }
 func iow[T any](nr uintptr) uintptr     { var t T; return ioc(iocWrite, nr, unsafe.Sizeof(t)) }
 func iowr[T any](nr uintptr) uintptr    { var t T; return ioc(iocRead|iocWrite, nr, unsafe.Sizeof(t)) }
 
 // ioctls of /dev/kvm.
 var (
-	_KVM_GET_API_VERSION     = io(0x00)
-	_KVM_CREATE_VM           = io(0x01)
+	_KVM_GET_API_VERSION     = ioNone(0x00)
+	_KVM_CREATE_VM           = ioNone(0x01)
 	_KVM_GET_MSR_INDEX_LIST  = iowr[uint32](0x02)
-	_KVM_CHECK_EXTENSION     = io(0x03)
-	_KVM_GET_VCPU_MMAP_SIZE  = io(0x04)
+	_KVM_CHECK_EXTENSION     = ioNone(0x03)
+	_KVM_GET_VCPU_MMAP_SIZE  = ioNone(0x04)
 	_KVM_GET_SUPPORTED_CPUID = iowr[uint64](0x05)
 )
 
 // ioctls of a VM.
 var (
-	_KVM_CREATE_VCPU            = io(0x41)
+	_KVM_CREATE_VCPU            = ioNone(0x41)
 	_KVM_SET_USER_MEMORY_REGION = iow[userspaceMemoryRegion](0x46)
-	_KVM_SET_TSS_ADDR           = io(0x47)
+	_KVM_SET_TSS_ADDR           = ioNone(0x47)
 	_KVM_SET_IDENTITY_MAP_ADDR  = iow[uint64](0x48)
-	_KVM_CREATE_IRQCHIP         = io(0x60)
+	_KVM_CREATE_IRQCHIP         = ioNone(0x60)
 	_KVM_IRQ_LINE               = iow[irqLevel](0x61)
 	_KVM_GET_IRQCHIP            = iowr[irqchip](0x62)
 	_KVM_SET_IRQCHIP            = ior[irqchip](0x63)
-	_KVM_REINJECT_CONTROL       = io(0x71)
+	_KVM_REINJECT_CONTROL       = ioNone(0x71)
 	_KVM_CREATE_PIT2            = iow[pitConfig](0x77)
 	_KVM_SET_CLOCK              = iow[clockData](0x7b)
 	_KVM_GET_CLOCK              = ior[clockData](0x7c)
@@ -61,7 +61,7 @@ var (
 
 // ioctls of a vCPU; KVM_GET_STATS_FD is one of the VM too.
 var (
-	_KVM_RUN             = io(0x80)
+	_KVM_RUN             = ioNone(0x80)
 	_KVM_GET_REGS        = ior[kvmRegs](0x81)
 	_KVM_SET_REGS        = iow[kvmRegs](0x82)
 	_KVM_GET_SREGS       = ior[kvmSregs](0x83)
@@ -77,19 +77,19 @@ var (
 	_KVM_SET_CPUID2      = iow[uint64](0x90)
 	_KVM_GET_MP_STATE    = ior[uint32](0x98)
 	_KVM_SET_MP_STATE    = iow[uint32](0x99)
-	_KVM_NMI             = io(0x9a)
+	_KVM_NMI             = ioNone(0x9a)
 	_KVM_GET_VCPU_EVENTS = ior[vcpuEvents](0x9f)
 	_KVM_SET_VCPU_EVENTS = iow[vcpuEvents](0xa0)
 	_KVM_GET_DEBUGREGS   = ior[debugregs](0xa1)
 	_KVM_SET_DEBUGREGS   = iow[debugregs](0xa2)
-	_KVM_GET_TSC_KHZ     = io(0xa3)
+	_KVM_GET_TSC_KHZ     = ioNone(0xa3)
 	_KVM_GET_XSAVE       = ior[xsave](0xa4)
 	_KVM_SET_XSAVE       = iow[xsave](0xa5)
 	_KVM_GET_XCRS        = ior[xcrs](0xa6)
 	_KVM_SET_XCRS        = iow[xcrs](0xa7)
 	_KVM_GET_SREGS2      = ior[kvmSregs2](0xcc)
 	_KVM_SET_SREGS2      = iow[kvmSregs2](0xcd)
-	_KVM_GET_STATS_FD    = io(0xce)
+	_KVM_GET_STATS_FD    = ioNone(0xce)
 	_KVM_SET_DEVICE_ATTR = iow[deviceAttr](0xe1)
 	_KVM_GET_DEVICE_ATTR = iow[deviceAttr](0xe2)
 	_KVM_HAS_DEVICE_ATTR = iow[deviceAttr](0xe3)

@@ -88,19 +88,6 @@ func (s *System) Check(capability uintptr) int {
 // Close closes /dev/kvm. VMs made from it live on.
 func (s *System) Close() error { return unix.Close(s.fd) }
 
-// Placement is where the local APICs are.
-type Placement uint8
-
-// The placements. BadPlacement is the invalid zero value.
-const (
-	BadPlacement Placement = iota
-	InVMM                  // package lapic, driven by package vmm's loop
-	InKernel               // KVM_CREATE_IRQCHIP
-)
-
-// String returns the value of --lapic.
-func (p Placement) String() string { return [...]string{"bad", "vmm", "kernel"}[p] }
-
 // Options describe a VM.
 type Options struct {
 	Placement Placement
