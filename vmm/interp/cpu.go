@@ -37,8 +37,11 @@ type CPU struct {
 	// Run; opAt is the op that runs, for its place in the block.
 	now, until clock.TSC
 	stop       stopKind
-	exc        exception
-	exit       vmm.Exit
+	// noTrap is set by instructions that turn single-stepping off before their
+	// own trap: software interrupts and SYSCALL.
+	noTrap bool
+	exc    exception
+	exit   vmm.Exit
 
 	tlb    tlb
 	blocks cache

@@ -107,7 +107,7 @@ func (c *CPU) deliverEvent() bool {
 	e := c.event
 	c.event = vmm.Event{}
 	c.halted = false
-	c.shadow = false
+	c.shadow, c.shadowSS = false, false
 	c.ple.valid = false
 	if e.Kind == vmm.EventException {
 		c.exc = exception{vector: e.Vector, code: e.Code, addr: c.cr2}

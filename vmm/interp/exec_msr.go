@@ -6,7 +6,6 @@ import "ticktrap/vmm"
 // "Architectural MSRs".
 const (
 	msrTSC          = 0x10
-	msrSpecCtrl     = 0x48
 	msrSysenterCS   = 0x174
 	msrSysenterESP  = 0x175
 	msrSysenterEIP  = 0x176
@@ -26,8 +25,6 @@ const (
 func (c *CPU) msrPlace(index uint32) *uint64 {
 	m := &c.msr
 	switch index {
-	case msrSpecCtrl:
-		return &m.specCtrl
 	case msrSysenterCS:
 		return &m.sysenterCS
 	case msrSysenterESP:
@@ -63,8 +60,6 @@ func msrValid(index uint32, v uint64) bool {
 		return canonical(v)
 	case msrTSCAux:
 		return v>>32 == 0
-	case msrSpecCtrl:
-		return v&^7 == 0
 	case msrPAT: // 2, 3 and above 7 are no memory types
 		for ; v != 0; v >>= 8 {
 			if t := v & 0xff; t > 7 || t == 2 || t == 3 {

@@ -30,7 +30,7 @@ func execMOVtoSeg(c *CPU, o *op) {
 // interrupts for one instruction.
 func (c *CPU) segLoaded(i int) {
 	if i == segSS {
-		c.shadow = true
+		c.shadow, c.shadowSS = true, true
 	}
 	c.leave()
 }
@@ -168,7 +168,10 @@ func (c *CPU) systemSegment(sel uint16, vector, a, b uint8) (s vmm.Segment, at u
 		if !ok {
 			return s, 0, false
 		}
-		d.Base |= hi << 32
+		if d.Base |= hi << 32; !canonical(d.Base) {
+			c.raise(vector, code)
+			return s, 0, false
+		}
 	}
 	return d.Segment, at, true
 }

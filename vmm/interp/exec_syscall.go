@@ -27,6 +27,7 @@ func execSYSCALL(c *CPU, _ *op) {
 	c.r[vmm.RCX], c.r[vmm.R11] = c.r[regIP], f
 	c.r[regIP] = c.msr.lstar
 	c.setFlags(f &^ c.msr.sfmask &^ flagRF)
+	c.noTrap = c.rflags&flagTF == 0
 	sel := uint16(c.msr.star>>32) &^ 3
 	c.seg[segCS] = flatCode(sel, 0, true)
 	c.seg[segSS] = flatData(sel+8, 0)

@@ -21,6 +21,7 @@ func (c *CPU) intercept(reason vmm.ExitKind, wait waitKind) {
 func execCPUID(c *CPU, _ *op) {
 	c.intercept(vmm.ExitCPUID, waitCPUID)
 	c.exit.Addr, c.exit.Data = c.r[vmm.RAX]&0xffffffff, c.r[vmm.RCX]&0xffffffff
+	c.pending.leaf = uint32(c.exit.Addr)
 }
 
 func execHLT(c *CPU, _ *op) {
@@ -146,8 +147,6 @@ func execCLTS(c *CPU, _ *op) {
 }
 
 func execINVLPG(c *CPU, _ *op) { c.privileged() } // the TLB is never stale
-
-func execINVPCID(c *CPU, _ *op) { c.privileged() }
 
 // acFlag returns the handler of CLAC and STAC.
 func acFlag(on uint64) handler {

@@ -33,7 +33,6 @@ const (
 	feature7EBX = 1<<0 | // FSGSBASE
 		1<<7 | // SMEP
 		1<<20 | // SMAP
-		1<<10 | // INVPCID
 		1<<23 // CLFLUSHOPT
 	feature80000001EDX = 1<<11 | // SYSCALL
 		1<<20 | // NX

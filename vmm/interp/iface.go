@@ -51,7 +51,7 @@ func (c *CPU) Skip() {
 	}
 	c.r[regIP] = c.pending.next
 	c.pending = completion{}
-	c.shadow = false
+	c.shadow, c.shadowSS = false, false
 	c.stats.Executed++
 	c.refresh()
 	if c.rflags&flagTF != 0 && c.event.Kind == vmm.BadEvent {
@@ -75,8 +75,12 @@ func (c *CPU) CompleteRead(v uint64) {
 	}
 }
 
-// CompleteCPUID supplies EAX, EBX, ECX and EDX.
+// CompleteCPUID supplies EAX, EBX, ECX and EDX. The bit of leaf 1 that mirrors
+// CR4.OSXSAVE is the CPU's own.
 func (c *CPU) CompleteCPUID(r [4]uint32) {
+	if c.pending.leaf == 1 {
+		r[2] = r[2]&^(1<<27) | uint32(bit(c.cr4&cr4OSXSAVE != 0, 1<<27))
+	}
 	c.r[vmm.RAX], c.r[vmm.RBX], c.r[vmm.RCX], c.r[vmm.RDX] =
 		uint64(r[0]), uint64(r[1]), uint64(r[2]), uint64(r[3])
 }

@@ -26,6 +26,7 @@ type gate struct {
 // Intel SDM vol. 3A, 6.12 "Exception and Interrupt Handling".
 func (c *CPU) vector(n uint8, from origin, hasCode bool, code uint32) bool {
 	ok := false
+	c.noTrap = true
 	switch {
 	case !c.w.prot:
 		ok = c.vectorReal(n)

@@ -204,7 +204,7 @@ func (c *CPU) attend() verdict {
 // traps on, or to complete a device access. It reports whether the guest is
 // left.
 func (c *CPU) single() bool {
-	shadow, trap, rf := c.shadow, c.rflags&flagTF != 0, c.rflags&flagRF
+	shadow, shadowSS, trap, rf := c.shadow, c.shadowSS, c.rflags&flagTF != 0, c.rflags&flagRF
 	if c.log.n == 0 && !shadow && c.execBreak() {
 		return c.settle()
 	}
@@ -212,7 +212,7 @@ func (c *CPU) single() bool {
 	if b == nil {
 		return c.settle()
 	}
-	c.shadow, c.hits, c.log.pos = false, 0, 0
+	c.shadow, c.shadowSS, c.noTrap, c.hits, c.log.pos = false, false, false, 0, 0
 	c.rflags &^= flagRF
 	c.stepOp(b, 0, c.now, c.r[regIP])
 	s := c.stop
@@ -220,11 +220,11 @@ func (c *CPU) single() bool {
 	if done {
 		c.log.n = 0
 	} else {
-		c.shadow = shadow
+		c.shadow, c.shadowSS = shadow, shadowSS
 		c.rflags |= rf
 	}
 	exit := c.settle()
-	if done && (trap || c.hits != 0) && !c.shadow {
+	if done && (trap && !c.noTrap || c.hits != 0) && !c.shadowSS {
 		c.dr[6] = c.dr[6]&^0xf | c.hits | bit(trap, dr6BS)
 		c.raise(excDB, 0)
 		exit = c.settle() || exit

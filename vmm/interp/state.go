@@ -25,7 +25,10 @@ type state struct {
 	msr                msrs
 	fpu                vmm.FPU
 
-	shadow     bool
+	shadow bool
+	// shadowSS is true if the shadow is that of MOV SS or POP SS, which holds
+	// back debug traps, too.
+	shadowSS   bool
 	nmiBlocked bool
 	halted     bool
 	dead       bool   // shutdown after a triple fault
@@ -48,7 +51,7 @@ type msrs struct {
 	star, lstar, cstar, sfmask           uint64
 	kernelGSBase, tscAux                 uint64
 	sysenterCS, sysenterESP, sysenterEIP uint64
-	specCtrl, pat                        uint64
+	pat                                  uint64
 }
 
 // completion is what the last exit waits for.
@@ -57,6 +60,8 @@ type completion struct {
 	// next is RIP after the instruction, where Skip moves it.
 	next uint64
 	size uint8
+	// leaf is the leaf of CPUID.
+	leaf uint32
 }
 
 // waitKind says which answer completes the last exit.

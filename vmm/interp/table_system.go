@@ -64,7 +64,7 @@ var rowsSystem = []row{
 	{"NP 0F 79", "vmwrite", "Gv,Ev", "", 0, end, both(execUndefined)},
 	{"66 0F 38 80", "invept", "Gv,Ev", "", 0, end, both(execUndefined)},
 	{"66 0F 38 81", "invvpid", "Gv,Ev", "", 0, end, both(execUndefined)},
-	{"66 0F 38 82 m", "invpcid", "Gv,Ev", "", costSystem, 0, both(execINVPCID)},
+	{"66 0F 38 82 m", "invpcid", "Gv,Ev", "", 0, end, both(execUndefined)},
 	{"0F AA", "rsm", "", "", 0, end, both(execUndefined)},
 	{"F3 0F AE /0 r", "rdfsbase", "Ry", "", costSystem, only64, both(execFSGSBase)},
 	{"F3 0F AE /1 r", "rdgsbase", "Ry", "", costSystem, only64, both(execFSGSBase)},
