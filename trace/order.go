@@ -1,0 +1,109 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+
+	"ticktrap/internal/clock"
+)
+
+// Order checks that events can follow each other as an engine's do. Its zero
+// value stands before the first event. Traces from elsewhere begin in the middle
+// and have gaps: what is not known yet is not checked, and a lost event makes
+// everything unknown again.
+//
+//	event          is possible if the vCPU
+//	entry          is in the host, or was not seen yet
+//	exit           is in the guest, or was not seen yet
+//	guest_irq      is not known to be in the host
+//	fastpath, msr, cost, halt, wake, inject
+//	               is not known to be in the guest
+//
+// Entries and exits of one vCPU do not go back in time. No vCPU enters after the
+// end; the step in which it comes may finish.
+type Order struct {
+	vcpus [MaxVCPUs]vcpuOrder
+	ended bool
+}
+
+type vcpuOrder struct {
+	where whereabouts
+	at    clock.TSC // of the last entry or exit
+}
+
+// whereabouts is whether a vCPU executes guest code.
+type whereabouts uint8
+
+const (
+	unseen whereabouts = iota
+	inHost
+	inGuest
+)
+
+// hostOnly are the kinds that the vCPU's own thread emits in the host.
+var hostOnly = [numKinds]bool{KindFastpath: true, KindMSR: true, KindCost: true, KindHalt: true, KindWake: true,
+	KindInject: true}
+
+// Check takes the next event. The error is one sentence that says why it cannot
+// come here; the order then stands where it stood.
+func (o *Order) Check(e *Event) error {
+	if o.ended && e.Kind == KindEntry {
+		return fmt.Errorf("%v after the end", e.Kind)
+	}
+	switch e.Kind {
+	case KindEnd:
+		o.ended = true
+	case KindLost:
+		o.vcpus = [MaxVCPUs]vcpuOrder{}
+	}
+	if e.VCPU == NoCPU {
+		return nil
+	}
+	return o.vcpus[e.VCPU].check(e)
+}
+
+func (v *vcpuOrder) check(e *Event) error {
+	switch {
+	case e.Kind == KindEntry:
+		return v.move(e, inHost, inGuest)
+	case e.Kind == KindExit:
+		return v.move(e, inGuest, inHost)
+	case e.Kind == KindGuestIRQ && v.where == inHost:
+		return fmt.Errorf("guest_irq while vCPU %d is in the host", e.VCPU)
+	case hostOnly[e.Kind] && v.where == inGuest:
+		return fmt.Errorf("%v while vCPU %d is in the guest", e.Kind, e.VCPU)
+	}
+	return nil
+}
+
+// move takes a vCPU across the border.
+func (v *vcpuOrder) move(e *Event, from, to whereabouts) error {
+	if v.where == to {
+		return fmt.Errorf("a second %v of vCPU %d without leaving in between", e.Kind, e.VCPU)
+	}
+	if v.where == from && e.TSC < v.at {
+		return fmt.Errorf("%v of vCPU %d at %d, before %d", e.Kind, e.VCPU, e.TSC, v.at)
+	}
+	v.where, v.at = to, e.TSC
+	return nil
+}
+
+// Verify reads all events and checks their order. The error is a *DamageError
+// that names the first impossible event and the block that holds it.
+func (r *Recording) Verify() error {
+	c := r.Cursor()
+	var o Order
+	for {
+		seq := c.Seq()
+		e, err := c.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := o.Check(&e); err != nil {
+			return &DamageError{r.chunks[c.chunk].offset, seq, err.Error()}
+		}
+	}
+}
