@@ -1,17 +1,42 @@
 package cli
 
-import "ticktrap/trace"
+import (
+	"errors"
+	"fmt"
 
-// assertion is a condition on a report.
-type assertion struct{}
+	"ticktrap/trace"
+	"ticktrap/trace/query"
+)
 
 // parseAsserts reads the conditions of --assert.
-func parseAsserts(texts []string) ([]assertion, error) {
-	if len(texts) > 0 {
-		return nil, fail(ExitUsage, "--assert %q: not possible yet", texts[0])
+func parseAsserts(texts []string) ([]*query.Assertion, error) {
+	var checks []*query.Assertion
+	for _, s := range texts {
+		a, err := query.ParseAssertion(s)
+		if err != nil {
+			return nil, with(ExitUsage, pointed("--assert", s, err))
+		}
+		checks = append(checks, a)
 	}
-	return nil, nil
+	return checks, nil
+}
+
+// pointed adds the expression and a caret at the column of the error.
+func pointed(flag, src string, err error) error {
+	var q *query.Error
+	if errors.As(err, &q) {
+		return fmt.Errorf("%s: %w\n%s", flag, err, q.Point(src))
+	}
+	return fmt.Errorf("%s %q: %w", flag, src, err)
 }
 
 // checkAsserts evaluates them all and names each that does not hold.
-func checkAsserts([]assertion, *trace.Header, *trace.State) error { return nil }
+func checkAsserts(checks []*query.Assertion, h *trace.Header, st *trace.State) error {
+	var failed []error
+	for _, a := range checks {
+		if ok, why := a.Check(h, st); !ok {
+			failed = append(failed, errors.New("assertion failed: "+why))
+		}
+	}
+	return with(ExitAssert, errors.Join(failed...))
+}
