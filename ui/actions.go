@@ -28,6 +28,8 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.PaneExits:     func(m *Model) tea.Cmd { return m.focusOn(paneExits) },
 	keymap.PaneConsole:   func(m *Model) tea.Cmd { return m.focusOn(paneConsole) },
 	keymap.Zoom:          func(m *Model) tea.Cmd { m.zoom = !m.zoom; return nil },
+	keymap.Left:          func(m *Model) tea.Cmd { return m.turnSelected(true) },
+	keymap.Right:         func(m *Model) tea.Cmd { return m.turnSelected(false) },
 	keymap.Open:          (*Model).openSelected,
 	keymap.Back:          (*Model).back,
 
@@ -127,7 +129,7 @@ func (m *Model) whyNot(a keymap.Action) string {
 		}
 	case keymap.BackExit, keymap.BackDeadline:
 		if !st.CanBack {
-			return "this session cannot go back: only a run on the model and a recording can"
+			return "this session cannot go back: it keeps no snapshots to return to"
 		}
 	case keymap.Jump:
 		if !st.CanBack && m.frame.State.Bookmarks.Len() == 0 {
@@ -245,6 +247,16 @@ func (m *Model) openSelected() tea.Cmd {
 		m.zoom = true
 	}
 	return nil
+}
+
+// turnSelected turns the selected knob on or back.
+func (m *Model) turnSelected(back bool) tea.Cmd {
+	p, ok := m.panes[m.focus].(*knobsPane)
+	if !ok {
+		m.refuse(paneTitles[m.focus] + " has one view only")
+		return nil
+	}
+	return m.turn(knobRows[p.sel].knob, back)
 }
 
 func (m *Model) toggleRecord() tea.Cmd {

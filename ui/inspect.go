@@ -353,19 +353,18 @@ func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 		return
 	}
 	cpu := &s.f.CPUs[x.VCPU]
-	own := s.state().VCPUs[x.VCPU].Exit == x.Num && s.f.Status.Run != vmm.Running
-	head := "registers at this exit"
+	own := s.state().VCPUs[x.VCPU].Exit == x.Num && x.EntryAt == 0 && s.f.Status.Run != vmm.Running
+	head, at := "registers at this exit", x.RIP
 	if !own {
-		head = "registers now, not at this exit"
+		head = "registers now, at TSC " + group3(uint64(s.f.Status.Now)) + ": the exit is over"
+		if at < cpu.CodeAt || at-cpu.CodeAt >= uint64(len(cpu.Code)) {
+			at = cpu.Regs.RIP
+		}
 	}
 	a.cut(0, 0, a.w, pick(own, label, warn), head)
 	y := 1 + presentRegisters(a.sub(0, 1, a.w, a.h-1), &cpu.Regs)
 	if y+2 < a.h {
-		at := x.RIP
-		if !own {
-			at = cpu.Regs.RIP
-		}
-		presentCode(a.sub(0, y+1, a.w, a.h-y-1), cpu, at)
+		presentCode(a.sub(0, y+1, a.w, a.h-y-1), cpu, at, at == x.RIP)
 	}
 }
 
@@ -414,9 +413,10 @@ func flagWords(f uint64) string {
 	return strings.Join(out, " ")
 }
 
-// presentCode draws the disassembly around at.
-func presentCode(a area, cpu *vmm.CPUFrame, at uint64) {
-	a.cut(0, 0, a.w, label, "code")
+// presentCode draws the disassembly around at, the exit's instruction or where
+// the vCPU is now.
+func presentCode(a area, cpu *vmm.CPUFrame, at uint64, exits bool) {
+	a.cut(0, 0, a.w, label, pickString(exits, "code at the exit", "code where the vCPU is now"))
 	lines, cur := disassemble(cpu, at)
 	if len(lines) == 0 {
 		a.cut(0, 1, a.w, dim, "the code at "+hex(at)+" is not mapped or not carried by this source")

@@ -106,6 +106,7 @@ func (s *scene) span(c clock.Cycles) string {
 type list struct {
 	sel    uint64
 	follow bool
+	top    uint64 // first line shown last
 }
 
 // at is the selected number among first … end−1.
@@ -146,14 +147,19 @@ func (l *list) act(act keymap.Action, first, end uint64, rows int) bool {
 	return true
 }
 
-// window is the range of rows lines that shows the selection: as new as
-// possible.
+// window is the range of at most rows lines to show: where it was, moved only as
+// far as the selection needs.
 func (l *list) window(first, end uint64, rows int) (from, to uint64) {
 	n := uint64(max(rows, 0))
 	if end-first <= n {
+		l.top = first
 		return first, end
 	}
 	sel := l.at(first, end)
-	to = min(max(sel+n/2+1, first+n), end)
-	return to - n, to
+	l.top = min(max(l.top, first), end-n)
+	if l.follow || sel >= l.top+n {
+		l.top = sel + 1 - n
+	}
+	l.top = max(min(l.top, sel), first)
+	return l.top, l.top + n
 }

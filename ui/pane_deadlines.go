@@ -131,6 +131,13 @@ func (p *deadlinesPane) rows(s *scene, n int) []uint64 {
 	if r.N == 0 || n <= 0 {
 		return out
 	}
+	if p.match.want == "" {
+		from, to := p.list.window(r.First(), r.N, n)
+		for i := from; i < to; i++ {
+			out = append(out, i)
+		}
+		return out
+	}
 	sel := p.selected(s)
 	for i := sel + 1; i > r.First() && len(out) < n; i-- {
 		if p.keep(r.Get(i - 1)) {
@@ -150,6 +157,9 @@ func (p *deadlinesPane) rows(s *scene, n int) []uint64 {
 func (p *deadlinesPane) selected(s *scene) uint64 {
 	r := &s.state().Chains
 	sel := p.list.at(r.First(), r.N)
+	if p.match.want == "" || r.N == 0 {
+		return sel
+	}
 	for i := sel + 1; i > r.First(); i-- {
 		if p.keep(r.Get(i - 1)) {
 			return i - 1
@@ -185,7 +195,7 @@ func (p *deadlinesPane) seekLate(s *scene, dir int) bool {
 	r := &s.state().Chains
 	for i := p.selected(s) + uint64(dir); r.Get(i) != nil; i += uint64(dir) {
 		if c := r.Get(i); c.Ran() && c.Late > trace.OnTimeBand && p.keep(c) {
-			p.list = list{sel: i}
+			p.list = list{sel: i, top: p.list.top}
 			return true
 		}
 	}
@@ -211,7 +221,7 @@ func (p *deadlinesPane) act(s *scene, act keymap.Action, rows int) bool {
 		}
 		for i := p.selected(s) + step; r.Get(i) != nil; i += step {
 			if p.keep(r.Get(i)) {
-				p.list = list{sel: i, follow: i == r.N-1}
+				p.list = list{sel: i, follow: i == r.N-1, top: p.list.top}
 				break
 			}
 		}
@@ -226,7 +236,7 @@ func (p *deadlinesPane) click(s *scene, _, y int) bool {
 	}
 	n := p.shown[y-p.top]
 	again := n == p.selected(s) && !p.list.follow
-	p.list = list{sel: n}
+	p.list = list{sel: n, top: p.list.top}
 	return again
 }
 

@@ -83,7 +83,7 @@ func (p *exitsPane) chosen(s *scene) trace.Num {
 func (p *exitsPane) selected(s *scene) uint64 {
 	r := &s.state().Exits
 	sel := p.list.at(r.First(), r.N)
-	if p.match.want == "" {
+	if p.match.want == "" || r.N == 0 {
 		return sel
 	}
 	for i := sel + 1; i > r.First(); i-- {
@@ -133,7 +133,7 @@ func (p *exitsPane) actFiltered(s *scene, act keymap.Action) bool {
 	}
 	for i := p.selected(s) + step; r.Get(i) != nil; i += step {
 		if p.keep(r.Get(i)) {
-			p.list = list{sel: i, follow: i == r.N-1}
+			p.list = list{sel: i, follow: i == r.N-1, top: p.list.top}
 			break
 		}
 	}
@@ -146,7 +146,7 @@ func (p *exitsPane) click(s *scene, _, y int) bool {
 	}
 	n := p.shown[y-1]
 	again := n == p.selected(s) && !p.list.follow
-	p.list = list{sel: n}
+	p.list = list{sel: n, top: p.list.top}
 	return again
 }
 

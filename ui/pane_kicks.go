@@ -48,7 +48,7 @@ func (p *kicksPane) act(s *scene, act keymap.Action, rows int) bool {
 
 func (p *kicksPane) click(s *scene, _, y int) bool {
 	if y >= p.top && p.rows+uint64(y-p.top) < s.state().KickLedger.N {
-		p.list = list{sel: p.rows + uint64(y-p.top)}
+		p.list = list{sel: p.rows + uint64(y-p.top), top: p.list.top}
 	}
 	return false
 }

@@ -161,7 +161,8 @@ func costBar(s *scene, a area, x *trace.ExitRecord, scale clock.Cycles) {
 		}
 		parts = append(parts, segment{float64(x.Costs.Cycles[i]), st, fill})
 	}
-	a.stack(0, 0, a.w, float64(max(scale, total)), parts)
+	rest := segment{float64(x.Costs.Rest), faint, '·'}
+	a.stack(0, 0, a.w, float64(max(scale, total)), append(parts, rest))
 }
 
 func stripExits(s *scene, a area) {

@@ -14,6 +14,9 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			m.failure, cmd = newPanicError(v), tea.Quit
 		}
 	}()
+	if m.failure != nil { // of View, which cannot end the program itself
+		return m, tea.Quit
+	}
 	switch msg := msg.(type) {
 	case frameMsg:
 		m.takeFrame(msg.frame)
