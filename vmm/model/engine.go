@@ -174,36 +174,23 @@ func (e *Engine) Run(until clock.TSC, done func() bool) {
 			e.order.release(clock.Never)
 			return
 		}
-		p := e.host.first()
-		switch {
-		case p == vmm.NoPCPU:
+		p, at := e.host.first()
+		if p == vmm.NoPCPU {
 			e.m.Stop(0, trace.EndDeadlock, 0, 0)
 			continue
-		case e.host.nextTime(p) >= until:
-			e.order.release(until)
+		}
+		e.order.release(at)
+		if at >= until || done() {
 			return
 		}
 		e.host.turn(p)
 		e.turns++
-		e.order.release(e.floor())
-		if done() {
-			return
-		}
 	}
-}
-
-// floor is the time before which no event can come any more.
-func (e *Engine) floor() clock.TSC {
-	t := clock.Never
-	for p := range e.host.st.cpus {
-		t = min(t, e.host.nextTime(vmm.PCPU(p)))
-	}
-	return t
 }
 
 // Now is the time that every CPU has reached.
 func (e *Engine) Now() clock.TSC {
-	if t := e.floor(); t != clock.Never {
+	if _, t := e.host.first(); t != clock.Never {
 		return t
 	}
 	return e.host.st.cpus[0].now

@@ -20,7 +20,7 @@ func (e *Engine) SetKnob(k trace.Knob, v uint64) error {
 	if err := e.m.SetKnob(k, v); err != nil {
 		return err
 	}
-	e.order.release(e.floor())
+	e.order.release(e.Now())
 	return nil
 }
 

@@ -21,15 +21,17 @@ func (h *host) turn(p vmm.PCPU) {
 	}
 }
 
-// first is the CPU that acts next; the lower number on a tie.
-func (h *host) first() vmm.PCPU {
-	best, at := vmm.NoPCPU, clock.Never
+// first is the CPU that acts next, and when; the lower number on a tie. No event
+// can come any more from before that time. Without anything left to happen it
+// returns vmm.NoPCPU and clock.Never.
+func (h *host) first() (best vmm.PCPU, at clock.TSC) {
+	best, at = vmm.NoPCPU, clock.Never
 	for p := range h.st.cpus {
 		if t := h.nextTime(vmm.PCPU(p)); t < at {
 			best, at = vmm.PCPU(p), t
 		}
 	}
-	return best
+	return best, at
 }
 
 // idleTurn takes an interrupt on a CPU that runs no vCPU thread.
