@@ -162,7 +162,7 @@ func foldLost(s *State, _ *VCPU, e *Event) {
 		for v.NFlight > 0 {
 			s.closeFlight(v, 0, OutcomeUnknown)
 		}
-		v.NServing = 0
+		v.NServing, v.Pending = 0, false
 	}
 }
 

@@ -183,12 +183,20 @@ func (t *reportText) exits() {
 	})
 	for _, n := range names {
 		x := t.r.Exits[n]
-		fmt.Fprintf(t, "%-20s%10d%10s%10s%10d%10d%10d\n", n, x.Count, percent(x.Fastpath, x.Count),
-			percent(x.Reenter, x.Count), x.Cycles.Min, x.Cycles.Mean, x.Cycles.Max)
+		fmt.Fprintf(t, "%-20s%10d%10s%10s%s\n", n, x.Count, percent(x.Fastpath, x.Count), percent(x.Reenter, x.Count),
+			cycleColumns(&x.Cycles))
 		if len(x.Bails) > 0 {
 			t.line("", "bails: "+countList(x.Bails))
 		}
 	}
+}
+
+// cycleColumns are the last three columns of an exit; it may not have ended yet.
+func cycleColumns(d *ReportDist) string {
+	if d.Count == 0 {
+		return fmt.Sprintf("%10s%10s%10s", "-", "-", "-")
+	}
+	return fmt.Sprintf("%10d%10d%10d", d.Min, d.Mean, d.Max)
 }
 
 func percent(n, of uint64) string {
