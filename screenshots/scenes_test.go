@@ -26,6 +26,9 @@ func scenes() []Scene {
 		{Name: "exit-inspector", W: 140, H: 40, Theme: "dark", Open: stream(11_000), Do: []keymap.Action{keymap.PaneExits, keymap.Open}},
 		{Name: "deadlines", W: 140, H: 44, Theme: "dark", Open: stream(11_500), Do: []keymap.Action{keymap.PaneDeadlines, keymap.Zoom}},
 		{Name: "mono-80x24", W: 80, H: 24, Theme: "mono", Open: stream(11_500), Do: []keymap.Action{keymap.PaneDeadlines}},
+		{Name: "dark-80x24", W: 80, H: 24, Theme: "dark", Open: stream(11_500), Do: []keymap.Action{keymap.PaneTimer}},
+		{Name: "help", W: 120, H: 40, Theme: "dark", Open: stream(11_500), Do: []keymap.Action{keymap.PaneKicks, keymap.Help}},
+		{Name: "timer-zoom", W: 160, H: 44, Theme: "dark", Open: stream(11_500), Do: []keymap.Action{keymap.PaneTimer, keymap.Zoom}},
 		{Name: "light", W: 160, H: 48, Theme: "light", Open: stream(11_500), Do: []keymap.Action{keymap.PaneKicks}},
 	}
 }

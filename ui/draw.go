@@ -121,9 +121,9 @@ var footerActions = map[string][]keymap.Action{
 		keymap.AdvanceUp, keymap.Adaptive, keymap.WaitPlacement, keymap.Record},
 	"Exits":     {keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.Bottom, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"Deadlines": {keymap.Right, keymap.Open, keymap.NextLate, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"Knobs":     {keymap.Open, keymap.Right, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
+	"Knobs":     {keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
 	"Console":   {keymap.Filter, keymap.PageUp, keymap.Bottom, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"inspector": {keymap.Back, keymap.Left, keymap.Right, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
+	"inspector": {keymap.Back, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
 	"help":      {keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Palette},
 }
 
@@ -151,18 +151,30 @@ func (m *Model) drawFooter(s *scene, a area) {
 	x := 1
 	for _, act := range footerActions[m.front()] {
 		key, short := m.keys.Key(act), m.keys.Binding(act).Short
-		if act == keymap.RunPause {
-			short = map[bool]string{true: "pause", false: "run"}[s.f.Status.Run == vmm.Running]
-		}
-		if act == keymap.AdvanceUp {
-			key = "+ -"
-		}
+		key, short = m.barWords(s, act, key, short)
 		if w := textWidth(key) + 1 + textWidth(short); x+w > a.w-1 {
 			break
 		}
 		x = a.text(x, 1, keyHint, key)
 		x = a.text(x+1, 1, pick(m.whyNot(act) == "", text, faint), short) + 2
 	}
+}
+
+// barWords adapts a key's words to what is in front.
+func (m *Model) barWords(s *scene, act keymap.Action, key, short string) (string, string) {
+	switch {
+	case act == keymap.RunPause:
+		short = pickString(s.f.Status.Run == vmm.Running, "pause", "run")
+	case act == keymap.AdvanceUp:
+		key += " " + m.keys.Key(keymap.AdvanceDown)
+	case act == keymap.Left && m.open != nil:
+		short = "exit before"
+	case act == keymap.Right && m.open != nil:
+		short = "next exit"
+	case act == keymap.Right && m.focus == paneKnobs, act == keymap.Open && m.focus == paneKnobs:
+		short = "turn"
+	}
+	return key, short
 }
 
 // front names what is in front, for the key bar.

@@ -12,14 +12,15 @@ import (
 	"ticktrap/vmm"
 )
 
-// Options are the choices of whoever starts the screen. The zero value is the
-// dark theme in all colours.
+// Options are the choices of whoever starts the screen. The zero value leaves
+// them to Run, which looks at the terminal's environment.
 type Options struct {
-	// Theme is one of ThemeNames; empty is "dark".
+	// Theme is one of ThemeNames; empty is "dark", or what suits the terminal.
 	Theme string
 	// NoColor shows the mono theme whatever Theme says (NO_COLOR).
 	NoColor bool
-	// Profile is what the terminal can show; the zero value is true colour.
+	// Profile is what the terminal can show; the zero value is true colour. Run
+	// sets it.
 	Profile termenv.Profile
 	// Keys is the table of actions; nil is keymap.Default.
 	Keys []keymap.Binding

@@ -66,7 +66,7 @@ func kickHead(a area) {
 	a.right(7, 0, label, "+cyc")
 	a.text(9, 0, label, "source → tgt")
 	a.text(23, 0, label, "mode")
-	a.text(32, 0, label, "decision")
+	a.text(32, 0, label, "decided")
 	a.text(41, 0, label, "steps")
 	if a.w >= 60 {
 		a.right(a.w, 0, label, "≈ cycles")
@@ -131,7 +131,8 @@ func stripKicks(s *scene, a area) {
 	}
 	ps := []piece{{group3(s.state().KickLedger.N) + " ", value, 0}}
 	for i, d := range kickDecisions {
-		ps = append(ps, piece{" " + d.String() + " ", kickStyle(d), i}, piece{short(k.Decisions[d]), value, i})
+		n := k.Decisions[d]
+		ps = append(ps, piece{" " + d.String() + " ", pick(n > 0, kickStyle(d), dim), i}, piece{short(n), pick(n > 0, value, dim), i})
 	}
 	if l := s.state().KickLedger.Last(0); l != nil {
 		ps = append(ps, piece{"  last ", label, 6}, piece{"v" + cpuWord(l.Target) + " " + trace.ModeNames[min(int(l.Mode), 3)] + " " +

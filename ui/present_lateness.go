@@ -137,11 +137,6 @@ func knobLetter(s *scene, k *trace.KnobMark) string {
 	return s.keys.Key(row.action)
 }
 
-// knobTurn says a turn of a knob.
-func knobTurn(k *trace.KnobMark) string {
-	return k.Knob.String() + " " + showKnob(k.Knob, k.Old) + "→" + showKnob(k.Knob, k.Value)
-}
-
 // presentHistogram draws the distribution of lateness on a symmetric log axis;
 // columns are logarithmic too, so that a single late one is seen.
 func presentHistogram(s *scene, a area) {
@@ -278,7 +273,7 @@ func presentPercentiles(s *scene, a area) {
 		lateColumnDraw(s, a.sub(x, 0, wide, a.h), c, wide >= 22)
 		x += wide
 	}
-	rows := append([]string{"n"}, percentNames(a.h)...)
+	rows := append([]string{"n"}, percentileOrder(a.h)...)
 	for i, n := range rows {
 		if i+1 < a.h {
 			a.text(0, 1+i, label, n)
@@ -286,15 +281,7 @@ func presentPercentiles(s *scene, a area) {
 	}
 }
 
-// percentNames are the rows that fit in h, counts first.
-func percentNames(h int) []string {
-	names := make([]string, 0, 10)
-	for _, r := range percentileOrder(h) {
-		names = append(names, r)
-	}
-	return names
-}
-
+// percentileOrder are the rows that fit in h, counts first.
 func percentileOrder(h int) []string {
 	switch {
 	case h >= 11:

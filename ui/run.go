@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 
 	"ticktrap/vmm"
 )
@@ -17,7 +21,36 @@ import (
 // Preconditions: standard input and output are a terminal, and nothing else
 // writes to it.
 func Run(ctx context.Context, session vmm.Session, opts Options) error {
+	opts = opts.forTerminal(osEnviron{})
 	return run(ctx, New(session, opts), tea.WithAltScreen(), tea.WithMouseCellMotion())
+}
+
+// osEnviron is the process's environment.
+type osEnviron struct{}
+
+func (osEnviron) Environ() []string        { return os.Environ() }
+func (osEnviron) Getenv(key string) string { return os.Getenv(key) }
+
+// forTerminal fills in what the options leave open from what the environment
+// says about the terminal: how many colours it has, and whether its background
+// is light (COLORFGBG).
+func (o Options) forTerminal(env termenv.Environ) Options {
+	profile := termenv.NewOutput(io.Discard, termenv.WithEnvironment(env), termenv.WithTTY(true)).EnvColorProfile()
+	if env.Getenv("NO_COLOR") != "" || profile == termenv.Ascii {
+		o.NoColor, profile = true, termenv.ANSI
+	}
+	o.Profile = profile
+	if o.Theme != "" {
+		return o
+	}
+	o.Theme = "dark"
+	switch bg := env.Getenv("COLORFGBG"); {
+	case profile == termenv.ANSI:
+		o.Theme = "16"
+	case strings.HasSuffix(bg, ";15"), strings.HasSuffix(bg, ";7"):
+		o.Theme = "light"
+	}
+	return o
 }
 
 func run(ctx context.Context, m *Model, opts ...tea.ProgramOption) error {
