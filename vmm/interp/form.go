@@ -91,7 +91,7 @@ type arg struct{ kind, size byte }
 const prefixNone byte = 1
 
 // maps are the forms by opcode map and last opcode byte.
-var maps = buildMaps(slices.Concat(rowsALU(), rows, rowsTwo, rowsSystem, rowsExtra(), rowsFPU()))
+var maps = buildMaps(slices.Concat(rowsALU(), rows, rowsTwo, rowsSystem, rowsExtra(), rowsFPU(), rowsSSE()))
 
 // opcodeMaps are the four opcode maps: one byte, 0F, 0F 38, 0F 3A.
 type opcodeMaps struct{ one, two, three8, threeA [256][]form }
