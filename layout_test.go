@@ -32,6 +32,7 @@ var arrows = map[string]string{
 	"vmm/interp/softfloat":  "",
 	"vmm/interp/interptest": "vmm vmm/interp internal/clock",
 	"vmm/model":             "vmm vmm/interp vmm/board vmm/guest lapic trace internal/clock",
+	"vmm/bench":             "vmm vmm/model vmm/guest lapic trace internal/clock",
 	"vmm/kvm":               "vmm vmm/board vmm/guest lapic trace trace/ftrace internal/clock",
 	"vmm/vmmtest":           "*",
 	"ui":                    "vmm trace lapic keymap internal/clock",

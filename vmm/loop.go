@@ -133,7 +133,6 @@ func (m *Machine) stepTest(p PCPU, v *vcpu) {
 	}
 	if m.st.knobs.WaitPlacement == trace.WaitEarly {
 		m.waitExpire(p, v, trace.WaitEarly)
-		m.spend(p, trace.PhaseEarlyGap)
 	}
 	v.reentry = false
 	v.stage = StageEntry
@@ -168,19 +167,24 @@ func (m *Machine) exitRequest(p PCPU, v *vcpu) trace.Clause {
 	return trace.ClauseNone
 }
 
-// stepEntry is vmx_vcpu_run up to the guest's first instruction.
+// stepEntry is vmx_vcpu_run up to the guest's first instruction. Every entry goes
+// the way from the early place of the wait to the late one, wherever the wait is. The
+// preemption timer counts from the beginning of VM-entry, so it may run out during
+// it: Intel SDM vol. 3C, 26.7.4 "VMX-Preemption Timer".
 func (m *Machine) stepEntry(p PCPU, v *vcpu) {
+	m.spend(p, trace.PhaseEarlyGap)
 	hv := m.programHV(p, v)
 	if m.st.knobs.WaitPlacement == trace.WaitLate {
 		m.waitExpire(p, v, trace.WaitLate)
 	}
 	m.spend(p, trace.PhaseLateGap)
+	began := m.host.Now(p)
 	m.spend(p, trace.PhaseEntry)
 	vector := m.deliverQueued(p, v)
 	v.entered = m.common(m.host.Now(p))
 	m.flushCosts(p, v)
 	m.emitAt(v.entered, p, v.id, trace.KindEntry, v.cpu.RIP(), vector, hv, b2u(v.reentry))
-	v.startHV(m.host.Now(p), m.cfg.MultiShift, hv)
+	v.startHV(began, m.host.Now(p), hv)
 	m.updateWindow(v)
 	v.stage = StageGuest
 }

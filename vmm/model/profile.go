@@ -25,6 +25,16 @@ type Profile struct {
 	MultiShift uint8
 	Phases     [trace.NumPhases]Cost
 	Guest      map[string]clock.Cycles
+	// GuestSources says where the guest's costs come from.
+	GuestSources map[string]string
+	// Calibrates are the published rows that costs were fitted to, Predicts those
+	// that they were not. No row is both.
+	Calibrates, Predicts []RowRef
+}
+
+// RowRef names a published row (package bench) in a profile.
+type RowRef struct {
+	ID, Text string
 }
 
 // Cost is the distribution of a phase's cost: Base, plus a uniform 0..Jitter,
@@ -33,6 +43,15 @@ type Cost struct {
 	Base, Jitter, Tail clock.Cycles
 	TailOneIn          uint64
 	Source             string
+}
+
+// Mean is the mean cost, cycles.
+func (c *Cost) Mean() float64 {
+	m := float64(c.Base) + float64(c.Jitter)/2
+	if c.TailOneIn != 0 {
+		m += float64(c.Tail) / 2 / float64(c.TailOneIn)
+	}
+	return m
 }
 
 // Profiles lists the names of the built-in profiles.
@@ -64,10 +83,12 @@ func LoadProfile(name string) (*Profile, error) {
 //	host   NAME  VALUE                                          (hz, multi-shift, about)
 //	guest  NAME  CYCLES  SOURCE                                 (interpreter costs)
 //	phase  NAME  BASE    JITTER  TAIL  TAIL-ONE-IN  SOURCE
+//	calibrates  ROW  WHAT IT FIXES                             (published rows)
+//	predicts    ROW  WHAT IT IS
 //
-// Every phase has one row.
+// Every phase has one row; no published row is named twice.
 func ParseProfile(name, text string) (*Profile, error) {
-	p := &Profile{Name: name, Guest: map[string]clock.Cycles{}}
+	p := &Profile{Name: name, Guest: map[string]clock.Cycles{}, GuestSources: map[string]string{}}
 	seen := map[string]bool{}
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -78,10 +99,14 @@ func ParseProfile(name, text string) (*Profile, error) {
 		if len(f) < 3 {
 			return nil, fmt.Errorf("profile %s:%d: want at least 3 columns, have %d", name, i+1, len(f))
 		}
-		if seen[f[0]+" "+f[1]] {
+		key := f[0] + " " + f[1]
+		if f[0] == "calibrates" || f[0] == "predicts" {
+			key = "row " + f[1]
+		}
+		if seen[key] {
 			return nil, fmt.Errorf("profile %s:%d: second row for %s %s", name, i+1, f[0], f[1])
 		}
-		seen[f[0]+" "+f[1]] = true
+		seen[key] = true
 		if err := p.row(f); err != nil {
 			return nil, fmt.Errorf("profile %s:%d: %w", name, i+1, err)
 		}
@@ -110,11 +135,20 @@ func (p *Profile) row(f []string) error {
 			return fmt.Errorf("guest cost %s is 0: a guest could loop without time passing", f[1])
 		}
 		p.Guest[f[1]] = v
+		if len(f) > 3 {
+			p.GuestSources[f[1]] = f[3]
+		}
 		return err
 	case "phase":
 		return p.phaseRow(f)
+	case "calibrates":
+		p.Calibrates = append(p.Calibrates, RowRef{f[1], f[2]})
+		return nil
+	case "predicts":
+		p.Predicts = append(p.Predicts, RowRef{f[1], f[2]})
+		return nil
 	}
-	return fmt.Errorf("unknown row %q: want host, guest or phase", f[0])
+	return fmt.Errorf("unknown row %q: want host, guest, phase, calibrates or predicts", f[0])
 }
 
 func (p *Profile) hostRow(key, value string) error {
@@ -183,6 +217,16 @@ func guestCosts(c *interp.Costs) map[string]*uint32 {
 	return map[string]*uint32{"insn": &c.Insn, "mul": &c.Mul, "div": &c.Div, "locked": &c.Locked, "string": &c.String,
 		"rdtsc": &c.RDTSC, "pause": &c.Pause, "fence": &c.Fence, "system": &c.System, "msr": &c.MSR, "far": &c.Far,
 		"iret": &c.IRET, "vectoring": &c.Vectoring, "float": &c.Float}
+}
+
+// GuestCostNames lists the names of guest costs, sorted.
+func GuestCostNames() []string {
+	var names []string
+	for n := range guestCosts(new(interp.Costs)) {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
 }
 
 func cycles(s string) (clock.Cycles, error) {
