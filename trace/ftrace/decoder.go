@@ -232,6 +232,18 @@ func (d *Decoder) Report() Report {
 // SetAdvance tells the timer advance of the VM, as debugfs shows it.
 func (d *Decoder) SetAdvance(ns clock.Nanos) { d.opts.Advance = ns }
 
+// Bind says that the vCPU numbered id runs in the thread pid. Lines of other
+// threads that name a vCPU of that number belong to another VM.
+func (d *Decoder) Bind(id int, pid int32) {
+	for _, v := range d.vcpus {
+		if int(v.id) == id {
+			v.pid = pid
+			return
+		}
+	}
+	d.vcpus = append(d.vcpus, &vcpu{id: uint8(id), pid: pid})
+}
+
 // Rebind forgets the threads and addresses of the vCPUs: the guest goes on in
 // another VM.
 func (d *Decoder) Rebind() {

@@ -81,7 +81,7 @@ func (d *Decoder) exit(l *rawLine, m *match) {
 		r = trace.ExitMSRRead
 	}
 	info1, info2 := exitInfo(r, n.vendor, m)
-	v.exit, v.exitAt, v.inGuest, v.msrKnown = r, d.now, false, false
+	v.exit, v.exitAt, v.inGuest, v.msrKnown, v.regSeen = r, d.now, false, false, false
 	d.emit(v, l, trace.KindExit, false, uint64(r), m.num[fRIP], info1, info2)
 	switch r {
 	case trace.ExitMSRWrite:
@@ -143,7 +143,8 @@ func (d *Decoder) msr(l *rawLine, m *match) {
 	if v == nil {
 		return
 	}
-	if write && !gp && index >= msrX2APIC && index <= msrX2APICLast {
+	// x2APIC writes are printed as a register access first, if that is traced.
+	if write && !gp && index >= msrX2APIC && index <= msrX2APICLast && !v.regSeen {
 		d.register(v, l, (index-msrX2APIC)<<4, value)
 	}
 	if v.fast.on && v.fast.result == trace.FastNone {

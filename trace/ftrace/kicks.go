@@ -25,7 +25,7 @@ func (d *Decoder) probeKick(l *rawLine, a *probeArgs) {
 			target = v
 		}
 	}
-	if target == nil && len(d.vcpus) == 1 {
+	if target == nil && len(d.vcpus) == 1 && d.vcpus[0].ptr == 0 {
 		target = d.vcpus[0]
 	}
 	if target == nil {

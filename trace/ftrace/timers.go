@@ -67,12 +67,12 @@ func (d *Decoder) apicAccess(l *rawLine, m *match) {
 	write := string(m.text[fWord]) == "write"
 	d.emit(v, l, trace.KindAPIC, false, uint64(reg), m.num[fValue], b2u(write), 0)
 	if v != nil && write {
+		v.regSeen = true
 		d.register(v, l, uint64(reg), m.num[fValue])
 	}
 }
 
-// register follows the LAPIC's timer registers. x2APIC writes are printed twice,
-// as register and as MSR: the second time changes nothing.
+// register follows the LAPIC's timer registers.
 func (d *Decoder) register(v *vcpu, l *rawLine, reg, value uint64) {
 	switch reg {
 	case regLVTT:
@@ -88,7 +88,7 @@ func (d *Decoder) register(v *vcpu, l *rawLine, reg, value uint64) {
 // initialCount arms a one-shot or periodic timer. KVM's bus clock is 1 GHz
 // unless the VMM changed it, which a trace does not say.
 func (d *Decoder) initialCount(v *vcpu, l *rawLine, count uint64) {
-	if v.mode == trace.TSCDeadline || l.event[0] == 'k' && string(l.event) == "kvm_msr" && v.armed && v.mode != trace.BadTimerMode {
+	if v.mode == trace.TSCDeadline {
 		return
 	}
 	mode, inferred := v.mode, true
@@ -283,7 +283,7 @@ func (d *Decoder) byTimer(ptr uint64) *vcpu {
 			return v
 		}
 	}
-	if len(d.vcpus) == 1 {
+	if len(d.vcpus) == 1 && d.vcpus[0].apic == 0 && d.vcpus[0].timer == 0 {
 		return d.vcpus[0]
 	}
 	return nil
@@ -336,7 +336,7 @@ func (d *Decoder) probeExpired(l *rawLine, a *probeArgs) {
 			v.apic = a.ptr
 		}
 	}
-	if v == nil && len(d.vcpus) == 1 {
+	if v == nil && len(d.vcpus) == 1 && d.vcpus[0].apic == 0 {
 		v = d.vcpus[0]
 	}
 	if v == nil {

@@ -18,6 +18,7 @@ type vcpu struct {
 	exitAt        clock.TSC
 	msr           uint64 // of the last MSR exit, if known
 	msrKnown      bool
+	regSeen       bool // kvm_apic reported this exit's access
 
 	// entry is a VM-entry that is not reported yet: what the wait before it took
 	// is printed after it.

@@ -210,9 +210,6 @@ func (c *CPU) Run(_, until clock.TSC) vmm.Exit {
 	}
 }
 
-// internalRunErrno marks an ExitInternal whose Data is KVM_RUN's errno.
-const internalRunErrno = 1 << 32
-
 // enter is one KVM_RUN.
 func (c *CPU) enter() unix.Errno {
 	if c.before != nil {

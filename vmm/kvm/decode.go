@@ -52,10 +52,6 @@ func (c *CPU) decode(at clock.TSC) vmm.Exit {
 	return e
 }
 
-// internalReason marks an ExitInternal for an exit reason of KVM_RUN that has no
-// translation; the low bits are the reason.
-const internalReason = 1 << 33
-
 func (c *CPU) decodeIO(e vmm.Exit) vmm.Exit {
 	io := c.page.io()
 	n := uint64(io.Size) * uint64(io.Count)

@@ -26,38 +26,34 @@ func New(cfg Config, sink trace.Sink) (vmm.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer sys.Close()
+	var e vmm.Engine
 	if cfg.Placement == InKernel {
-		return newKernelEngine(sys, cfg, sink)
+		e, err = newKernelEngine(sys, cfg, sink)
+	} else {
+		e, err = newLoopEngine(sys, cfg, sink)
 	}
-	return newLoopEngine(sys, cfg, sink)
+	if err != nil {
+		return nil, errors.Join(err, sys.Close())
+	}
+	return e, nil
 }
 
 // loopEngine runs a guest with the LAPIC in user space: package vmm's loop over
-// vCPUs under KVM_RUN, one thread each. A lock guards the machine; a thread
-// gives it up while its vCPU is in KVM_RUN, polls or sleeps.
+// vCPUs under KVM_RUN, one thread each. The crew's lock guards the machine.
 type loopEngine struct {
+	crew
 	cfg    Config
 	sink   trace.Sink
-	vm     *VM
 	mem    *Memory
 	board  *board.Board
 	notice string
+	ring   *ring
 
-	ring *ring
-
-	mu   sync.Mutex
-	cond *sync.Cond // of mu: running, closing or parked changed
 	// What follows is guarded by mu.
-	m       *vmm.Machine
-	host    *host
-	running bool
-	closing bool
-	exact   bool // stop after each step, until Run has looked at its events
-	parked  int  // threads that wait for running
-	alive   int  // threads that have not ended
-	failed  error
-	closed  bool
+	m      *vmm.Machine
+	host   *host
+	exact  bool // stop after each step, until Run has looked at its events
+	closed bool
 }
 
 func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error) {
@@ -79,7 +75,11 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 	if err := e.setUp(cure); err != nil {
 		return nil, errors.Join(err, e.vm.Close(), mem.Close())
 	}
-	return e, e.start()
+	if err := e.start(e.vm, e.turn); err != nil {
+		e.end()
+		return nil, errors.Join(err, e.vm.Close(), mem.Close())
+	}
+	return e, nil
 }
 
 // setUp makes the machine and places the guest.
@@ -124,63 +124,13 @@ func (e *loopEngine) setUp(cure DeadlineCure) error {
 	return nil
 }
 
-// start makes the vCPU threads. They wait for the first Run.
-func (e *loopEngine) start() error {
-	// The threads hold a processor of the Go scheduler each while in KVM_RUN.
-	if want := e.cfg.VCPUs + 2; runtime.GOMAXPROCS(0) < want {
-		runtime.GOMAXPROCS(want)
+// turn is what the thread of vCPU i does while the crew runs.
+func (e *loopEngine) turn(i int) {
+	if e.host.cpus[i].asleep {
+		e.sleep(i)
+		return
 	}
-	e.mu.Lock()
-	e.alive = e.cfg.VCPUs
-	e.mu.Unlock()
-	ready := make(chan error, e.cfg.VCPUs)
-	for i := range e.cfg.VCPUs {
-		go e.thread(i, ready)
-	}
-	var first error
-	for range e.cfg.VCPUs {
-		if err := <-ready; err != nil && first == nil {
-			first = err
-		}
-	}
-	if first != nil {
-		return errors.Join(first, e.Close())
-	}
-	return nil
-}
-
-// thread is the life of one vCPU's thread.
-func (e *loopEngine) thread(i int, ready chan<- error) {
-	c := e.vm.CPU(i)
-	err := c.Bind()
-	ready <- err
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for err == nil && !e.closing {
-		switch {
-		case !e.running:
-			e.park()
-		case e.host.cpus[i].asleep:
-			e.sleep(i)
-		default:
-			e.step(i)
-		}
-	}
-	if err == nil {
-		c.Unbind()
-	}
-	e.alive--
-	e.cond.Broadcast()
-}
-
-// park waits until the guest may run. The lock is held.
-func (e *loopEngine) park() {
-	e.parked++
-	e.cond.Broadcast()
-	for !e.running && !e.closing {
-		e.cond.Wait()
-	}
-	e.parked--
+	e.step(i)
 }
 
 // step carries out one stage of vCPU i. The lock is held.
@@ -198,7 +148,7 @@ func (e *loopEngine) step(i int) {
 	e.m.Step(i)
 	if _, _, ended := e.m.Ended(); ended || e.exact && !e.ring.empty() ||
 		e.host.stopAt != clock.Never && e.vm.Now() >= e.host.stopAt {
-		e.halt()
+		e.stop()
 	}
 }
 
@@ -216,18 +166,13 @@ func (e *loopEngine) sleep(i int) {
 		e.mu.Lock()
 	}
 	if e.host.stopAt != clock.Never && e.vm.Now() >= e.host.stopAt {
-		e.halt()
+		e.stop()
 	}
 }
 
-// halt stops all threads at their next look. The lock is held.
-func (e *loopEngine) halt() {
-	if e.running {
-		e.running = false
-		for i := range e.cfg.VCPUs {
-			e.vm.CPU(i).Kick()
-		}
-	}
+// stop parks all threads and wakes Run. The lock is held.
+func (e *loopEngine) stop() {
+	e.halt()
 	e.ring.nudge()
 }
 
@@ -246,8 +191,7 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 		_, _, ended := e.m.Ended()
 		if !ended && !e.closing && e.vm.Now() < until {
 			e.host.stopAt = until
-			e.running = true
-			e.cond.Broadcast()
+			e.release()
 		}
 		e.mu.Unlock()
 		if ended {
@@ -260,30 +204,13 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 			case <-e.ring.wake:
 			case <-t.C:
 			}
-			said = e.drain(done) || e.asked(done)
+			said = e.drain(done) || asked(done)
 		}
 		e.pause()
 		if said || e.drain(done) || e.vm.Now() >= until {
 			return
 		}
 	}
-}
-
-// stopped reports whether the threads have been told to stop.
-func (e *loopEngine) stopped() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return !e.running
-}
-
-// asked asks done as often as a guest with exits would: it may count its calls.
-func (e *loopEngine) asked(done func() bool) bool {
-	for range 64 {
-		if done() {
-			return true
-		}
-	}
-	return false
 }
 
 // drain hands events on. It reports whether done says to stop; the rest stays in
@@ -306,9 +233,7 @@ func (e *loopEngine) pause() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.halt()
-	for e.parked < e.alive {
-		e.cond.Wait()
-	}
+	e.settle()
 	e.host.stopAt = clock.Never
 }
 
@@ -383,7 +308,7 @@ func (e *loopEngine) CPUs(dst []vmm.CPUFrame) []vmm.CPUFrame {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range e.cfg.VCPUs {
-		dst = append(dst, frame(e.vm.CPU(i), e.parked == e.alive))
+		dst = append(dst, frame(e.vm.CPU(i), e.idle()))
 	}
 	return dst
 }
@@ -406,18 +331,20 @@ func (c *Config) header(vm *VM) trace.Header {
 
 // Close implements vmm.Engine.
 func (e *loopEngine) Close() error {
-	e.mu.Lock()
 	if e.closed {
-		e.mu.Unlock()
 		return nil
 	}
-	e.closed, e.closing = true, true
-	e.running = true // so that halt kicks
-	e.halt()
-	e.cond.Broadcast()
-	for e.alive > 0 {
-		e.cond.Wait()
+	e.closed = true
+	e.end()
+	return errors.Join(e.vm.Close(), e.mem.Close(), e.vm.sys.Close())
+}
+
+// asked asks done as often as a guest with exits would: it may count its calls.
+func asked(done func() bool) bool {
+	for range 64 {
+		if done() {
+			return true
+		}
 	}
-	e.mu.Unlock()
-	return errors.Join(e.vm.Close(), e.mem.Close())
+	return false
 }

@@ -2,13 +2,7 @@
 
 package kvm
 
-import (
-	"strings"
-
-	"golang.org/x/sys/unix"
-
-	"ticktrap/vmm"
-)
+import "ticktrap/vmm"
 
 // frame is a vCPU for the screen. Only a vCPU that is out of KVM_RUN has all of
 // its registers; of a running one the general ones of its last exit are known.
@@ -47,14 +41,4 @@ func bitsOf(r *vmm.Registers) int {
 		return 32
 	}
 	return 16
-}
-
-// hostSentence names the kernel and the CPU.
-func hostSentence(s *System) string {
-	var u unix.Utsname
-	release := "unknown"
-	if unix.Uname(&u) == nil {
-		release = strings.TrimRight(string(u.Release[:]), "\x00")
-	}
-	return "Linux " + release + ", " + s.Vendor.String() + ", " + cpuModel()
 }

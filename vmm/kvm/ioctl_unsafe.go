@@ -111,3 +111,21 @@ func setSignalMask(fd int, set uint64) error {
 	_, err := ioctlPtr(fd, _KVM_SET_SIGNAL_MASK, &m)
 	return err
 }
+
+// msrIndexList mirrors struct kvm_msr_list with room for the entries used here.
+type msrIndexList struct {
+	N       uint32
+	Indexes [1024]uint32
+}
+
+// msrList are the MSRs that KVM can save and restore.
+func (s *System) msrList() ([]uint32, error) {
+	l := &msrIndexList{N: 1024}
+	if _, err := ioctlPtr(s.fd, _KVM_GET_MSR_INDEX_LIST, l); err != nil {
+		return nil, fmt.Errorf("asking for the list of MSRs: %w", err)
+	}
+	return l.Indexes[:l.N], nil
+}
+
+// errInterrupted is what KVM_RUN returns after an immediate exit.
+const errInterrupted = unix.EINTR

@@ -4,11 +4,436 @@ package kvm
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/ftrace"
 	"ticktrap/vmm"
+	"ticktrap/vmm/board"
 )
 
-func newKernelEngine(*System, Config, trace.Sink) (vmm.Engine, error) {
-	return nil, errors.New("LAPIC=kernel is not built yet")
+// kernelEngine runs a guest with KVM's own LAPIC. What the kernel's loop does is
+// observed through a tracefs instance; without one only the exits that reach
+// user space are seen.
+type kernelEngine struct {
+	crew
+	sys   *System
+	cfg   Config
+	sink  trace.Sink
+	mem   *Memory
+	board *board.Board
+	obs   *observer // nil without tracefs
+	host  hostChanges
+	facts kernelFacts
+	// notes are sentences for the user: what is not observed and why.
+	notes []string
+
+	batch   []trace.Event // read, not handed on yet
+	knobs   vmm.Knobs
+	synic   bool // the SynIC that inhibits APICv is there
+	advance []int64
+	ticks   int
+
+	// What follows is guarded by mu.
+	events []trace.Event // of the threads, not in batch yet
+	how    trace.EndKind // BadEnd while the guest runs
+	code   uint32
+	detail uint64
+	told   bool // the end has been handed on
+	line   []byte
+	closed bool
+}
+
+func newKernelEngine(sys *System, cfg Config, sink trace.Sink) (_ vmm.Engine, err error) {
+	if sys.Check(_KVM_CAP_IRQCHIP) <= 0 {
+		return nil, &UnavailableError{What: "this KVM has no in-kernel local APIC", Cure: "use --lapic=vmm"}
+	}
+	e := &kernelEngine{sys: sys, cfg: cfg, sink: sink, knobs: cfg.Knobs, host: hostChanges{dir: stateDir}, facts: findFacts(sys)}
+	e.cond = sync.NewCond(&e.mu)
+	done, err := Recover()
+	e.notes = append(e.notes, done...)
+	if err != nil {
+		e.notes = append(e.notes, "cleaning up after an earlier run: "+err.Error())
+	}
+	if e.mem, err = NewMemory(cfg.RAM); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.free())
+		}
+	}()
+	// The observer comes first: it must see the TSC offset of new vCPUs.
+	if e.obs, err = newObserver(); errors.Is(err, ErrUnavailable) {
+		e.notes = append(e.notes, "the kernel's timers are not observed: "+err.Error())
+		e.obs, err = nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	e.facts.knobs(&e.knobs)
+	e.vm, err = sys.NewVM(e.mem, e.options())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.setUp(); err != nil {
+		return nil, err
+	}
+	if err := e.start(e.vm, e.turn); err != nil {
+		return nil, err
+	}
+	if e.obs != nil {
+		e.watch()
+	}
+	return e, nil
+}
+
+func (e *kernelEngine) options() Options {
+	return Options{Placement: InKernel, VCPUs: e.cfg.VCPUs, Exits: e.knobs.ExitsDisabled, HaltPoll: e.knobs.HaltPoll}
+}
+
+func (e *kernelEngine) setUp() error {
+	var err error
+	e.board, err = board.New(board.Config{VCPUs: e.cfg.VCPUs, RAM: e.cfg.RAM, Hz: e.vm.Hz(), Start: e.vm.Now(),
+		Epoch: time.Now().Unix(), TestDevice: e.cfg.TestDevice}, e)
+	if err != nil {
+		return err
+	}
+	if err := e.cfg.Guest.Place(e.mem); err != nil {
+		return err
+	}
+	if err := e.board.Place(e.mem); err != nil {
+		return err
+	}
+	regs := e.cfg.Guest.Boot()
+	if err := e.vm.CPU(0).SetRegisters(&regs); err != nil {
+		return fmt.Errorf("guest %s: boot state: %w", e.cfg.Guest.Name, err)
+	}
+	return nil
+}
+
+// watch ties the trace to the vCPUs and their threads. The threads are parked.
+func (e *kernelEngine) watch() {
+	e.obs.dec = ftrace.NewDecoder(ftrace.Options{File: "trace_pipe", APICv: e.facts.apicv(),
+		Time: ftrace.TimeBase{Hz: e.vm.Hz(), Stamp: e.vm.zero, Guest: true, Set: true}},
+		trace.SinkFunc(func(ev trace.Event) { e.batch = append(e.batch, ev) }))
+	e.bindThreads()
+	e.notes = append(e.notes, e.obs.Missing...)
+	if dir, err := e.vm.debugfsDir(); err == nil {
+		e.advance = make([]int64, e.cfg.VCPUs)
+		e.readAdvance(dir)
+	} else {
+		e.notes = append(e.notes, "the timer advance is not observed: "+err.Error())
+	}
+}
+
+func (e *kernelEngine) bindThreads() {
+	tids := make([]int, e.cfg.VCPUs)
+	for i := range tids {
+		tids[i] = e.vm.CPU(i).tid
+		e.obs.dec.Bind(i, int32(tids[i]))
+	}
+	e.obs.watchThreads(tids)
+}
+
+// turn is one stay of vCPU i in KVM_RUN and what follows from it. The lock is
+// held, but not inside KVM_RUN.
+func (e *kernelEngine) turn(i int) {
+	c := e.vm.CPU(i)
+	e.mu.Unlock()
+	x := c.Run(0, clock.Never)
+	e.mu.Lock()
+	switch x.Reason {
+	case vmm.StopSignal, vmm.StopLimit:
+	case vmm.ExitIO, vmm.ExitMMIO:
+		e.access(c, &x)
+	case vmm.ExitTriple:
+		e.finish(trace.EndTripleFault, 0, x.RIP)
+	case vmm.ExitHLT:
+		e.finish(trace.EndDeadlock, 0, x.RIP) // only with the APIC gone
+	default:
+		e.notes = append(e.notes, failure(&x))
+		e.finish(trace.EndError, uint32(x.Addr), x.Data)
+	}
+	if e.obs == nil && x.Reason != vmm.StopSignal {
+		e.emit(i, trace.KindExit, uint64(exitReason(&x)), x.RIP, x.Addr, x.Data)
+	}
+}
+
+// access carries out a port or memory access that KVM does not emulate.
+func (e *kernelEngine) access(c *CPU, x *vmm.Exit) {
+	now := e.vm.Now()
+	switch {
+	case x.Reason == vmm.ExitIO && x.Write:
+		e.board.Out(now, uint16(x.Addr), x.Size, uint32(x.Data))
+	case x.Reason == vmm.ExitIO:
+		v, _ := e.board.In(now, uint16(x.Addr), x.Size)
+		c.CompleteRead(uint64(v))
+	case x.Write:
+		e.board.WriteMem(now, x.Addr, x.Size, x.Data)
+	default:
+		v, _ := e.board.ReadMem(now, x.Addr, x.Size)
+		c.CompleteRead(v)
+	}
+}
+
+func exitReason(x *vmm.Exit) trace.ExitReason {
+	switch x.Reason {
+	case vmm.ExitIO:
+		return trace.ExitIO
+	case vmm.ExitMMIO:
+		return trace.ExitMMIO
+	case vmm.ExitTriple:
+		return trace.ExitTripleFault
+	}
+	return trace.ExitOther
+}
+
+// emit queues an event of this process. The lock is held.
+func (e *kernelEngine) emit(v int, k trace.Kind, a, b, c, d uint64) {
+	e.events = append(e.events, trace.Event{TSC: e.vm.Now(), Kind: k, VCPU: uint8(v), PCPU: trace.NoCPU, A: a, B: b, C: c, D: d})
+}
+
+// finish ends the guest. The lock is held.
+func (e *kernelEngine) finish(how trace.EndKind, code uint32, detail uint64) {
+	if e.how != trace.BadEnd {
+		return
+	}
+	e.flushConsole()
+	e.how, e.code, e.detail = how, code, detail
+	e.emit(trace.NoCPU, trace.KindEnd, uint64(how), uint64(code), detail, 0)
+	e.halt()
+}
+
+// Console implements vmm.Lines: text goes out a line, or 24 bytes, at a time.
+func (e *kernelEngine) Console(b byte) {
+	e.line = append(e.line, b)
+	if b == '\n' || len(e.line) == 24 {
+		e.flushConsole()
+	}
+}
+
+func (e *kernelEngine) flushConsole() {
+	if len(e.line) == 0 {
+		return
+	}
+	var w [3]uint64
+	for i, b := range e.line {
+		w[i/8] |= uint64(b) << (8 * (i % 8))
+	}
+	e.emit(trace.NoCPU, trace.KindConsole, w[0], w[1], w[2], uint64(len(e.line)))
+	e.line = e.line[:0]
+}
+
+// Exit implements vmm.Lines.
+func (e *kernelEngine) Exit(v uint32, powerOff bool) {
+	if powerOff {
+		e.finish(trace.EndShutdown, 0, 0)
+		return
+	}
+	e.finish(trace.EndExit, v, 0)
+}
+
+// Message, SetINTR and PulseNMI implement vmm.Lines. The PIC, the PIT and the
+// I/O APIC are the kernel's: nothing of the board's reaches the CPUs.
+func (e *kernelEngine) Message(vmm.Message) {}
+
+// SetINTR implements vmm.Lines.
+func (e *kernelEngine) SetINTR(bool) {}
+
+// PulseNMI implements vmm.Lines.
+func (e *kernelEngine) PulseNMI() {}
+
+// Run implements vmm.Engine.
+func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
+	if e.hand(done) {
+		return
+	}
+	if _, _, ended := e.Ended(); ended {
+		return
+	}
+	e.tracing(true)
+	e.mu.Lock()
+	if e.how == trace.BadEnd {
+		e.release()
+	}
+	e.mu.Unlock()
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	said := false
+	for !said && !e.stopped() && e.vm.Now() < until {
+		<-t.C
+		e.collect()
+		e.look()
+		said = e.hand(done) || asked(done)
+	}
+	e.mu.Lock()
+	e.halt()
+	e.settle()
+	e.mu.Unlock()
+	e.tracing(false)
+	e.collect()
+	if e.obs != nil {
+		e.obs.dec.Flush()
+	}
+	if !said {
+		e.hand(done)
+	}
+}
+
+// tracing turns the instance on or off: a paused guest has nothing to say, but
+// its threads' exits would still fill the buffer.
+func (e *kernelEngine) tracing(on bool) {
+	if e.obs == nil {
+		return
+	}
+	if err := e.obs.on(on); err != nil {
+		e.notes = append(e.notes, "tracing cannot be turned on or off: "+err.Error())
+	}
+}
+
+// collect brings what happened into the batch, in the order of time.
+func (e *kernelEngine) collect() {
+	if e.obs != nil {
+		if err := e.obs.poll(); err != nil {
+			e.notes = append(e.notes, err.Error())
+			e.obs = nil
+		}
+	}
+	e.mu.Lock()
+	e.batch = append(e.batch, e.events...)
+	e.events = e.events[:0]
+	e.mu.Unlock()
+	slices.SortStableFunc(e.batch, func(a, b trace.Event) int {
+		switch {
+		case a.Kind == trace.KindEnd || b.Kind == trace.KindEnd: // nothing comes after the end
+			return int(b2u8(a.Kind == trace.KindEnd)) - int(b2u8(b.Kind == trace.KindEnd))
+		case a.TSC < b.TSC:
+			return -1
+		case a.TSC > b.TSC:
+			return 1
+		}
+		return 0
+	})
+}
+
+// hand hands events on until done says to stop; the rest stays in the batch.
+func (e *kernelEngine) hand(done func() bool) bool {
+	for i, ev := range e.batch {
+		e.sink.Emit(ev)
+		if ev.Kind == trace.KindEnd {
+			e.told = true
+		}
+		if done() {
+			e.batch = e.batch[:copy(e.batch, e.batch[i+1:])]
+			return true
+		}
+	}
+	e.batch = e.batch[:0]
+	return false
+}
+
+// look reads what the kernel shows but does not trace, now and then.
+func (e *kernelEngine) look() {
+	const every = 16 // ticks
+	if e.ticks++; e.ticks%every != 0 || e.advance == nil {
+		return
+	}
+	if dir, err := e.vm.debugfsDir(); err == nil {
+		e.readAdvance(dir)
+	}
+}
+
+// readAdvance reports a change of a vCPU's timer advance.
+func (e *kernelEngine) readAdvance(dir string) {
+	for i := range e.advance {
+		ns, err := debugfsNumber(dir, i, "lapic_timer_advance_ns")
+		if err != nil || ns == e.advance[i] {
+			continue
+		}
+		old := e.advance[i]
+		e.advance[i] = ns
+		if i == 0 {
+			e.obs.dec.SetAdvance(clock.Nanos(ns))
+		}
+		verdict := trace.TuneLater
+		if ns < old {
+			verdict = trace.TuneEarlier
+		}
+		e.mu.Lock()
+		e.events = append(e.events, trace.Event{TSC: e.vm.Now(), Kind: trace.KindTune, Flags: trace.FlagInferred,
+			VCPU: uint8(i), PCPU: trace.NoCPU, A: uint64(old), B: uint64(ns), D: uint64(verdict)})
+		e.mu.Unlock()
+	}
+}
+
+// Now implements vmm.Engine.
+func (e *kernelEngine) Now() clock.TSC { return e.vm.Now() }
+
+// Ended implements vmm.Engine.
+func (e *kernelEngine) Ended() (trace.EndKind, uint32, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.how, e.code, e.how != trace.BadEnd && e.told
+}
+
+// Stop implements vmm.Engine.
+func (e *kernelEngine) Stop(how trace.EndKind) {
+	e.mu.Lock()
+	e.finish(how, 0, 0)
+	e.mu.Unlock()
+	e.collect()
+	e.hand(func() bool { return false })
+}
+
+// CPUs implements vmm.Engine.
+func (e *kernelEngine) CPUs(dst []vmm.CPUFrame) []vmm.CPUFrame {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.cfg.VCPUs {
+		dst = append(dst, frame(e.vm.CPU(i), e.idle()))
+	}
+	return dst
+}
+
+// Memory is the guest's memory.
+func (e *kernelEngine) Memory() vmm.Memory { return e.mem }
+
+// Header implements vmm.Engine.
+func (e *kernelEngine) Header() trace.Header {
+	h := e.cfg.header(e.vm)
+	h.Knobs = e.knobs.Values()
+	return h
+}
+
+// Notice is what the user should know about this run.
+func (e *kernelEngine) Notice() string { return strings.Join(e.notes, "; ") }
+
+// Close implements vmm.Engine.
+func (e *kernelEngine) Close() error {
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	return errors.Join(e.free(), e.sys.Close())
+}
+
+// free gives back everything but /dev/kvm itself.
+func (e *kernelEngine) free() error {
+	var errs []error
+	if e.vm != nil {
+		if e.crew.vm != nil {
+			e.end()
+		}
+		errs = append(errs, e.vm.Close())
+	}
+	if e.obs != nil {
+		errs = append(errs, e.obs.close())
+	}
+	errs = append(errs, e.host.restore(), e.mem.Close())
+	return errors.Join(errs...)
 }

@@ -1,0 +1,160 @@
+//go:build linux && amd64
+
+package kvm
+
+import (
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/trace/ftrace"
+	"ticktrap/vmm"
+)
+
+// knobRow is what can be done about a knob with the LAPIC in the kernel.
+type knobRow struct {
+	tag vmm.Tag
+	why string
+	set func(e *kernelEngine, v uint64) error
+}
+
+// knobRow decides by this host's facts.
+func (f *kernelFacts) knobRow(k trace.Knob) knobRow {
+	switch k {
+	case trace.KnobAPICv:
+		switch {
+		case !f.hasAPICv:
+			return knobRow{tag: vmm.TagFixed, why: f.apicvOff()}
+		case !f.synic:
+			return knobRow{tag: vmm.TagFixed, why: "no SynIC in this kernel, through which APICv could be inhibited"}
+		}
+		return knobRow{tag: vmm.TagLive, why: "by a SynIC AutoEOI inhibit on this VM", set: (*kernelEngine).setAPICv}
+	case trace.KnobPostedTimer:
+		if !writable("kvm", "pi_inject_timer") {
+			return knobRow{tag: vmm.TagFixed, why: "kvm.pi_inject_timer is not there or not writable"}
+		}
+		return knobRow{tag: vmm.TagHostWide, why: "kvm.pi_inject_timer is one setting for all VMs of this host; " +
+			"it is put back at the end", set: (*kernelEngine).setPosted}
+	case trace.KnobAdvance:
+		if f.version >= ftrace.V(6, 10) {
+			return knobRow{tag: vmm.TagGone, why: "since Linux 6.10 the advance is adaptive or off, chosen when kvm is loaded"}
+		}
+		return knobRow{tag: vmm.TagRebuild, why: "read when a vCPU is made: the guest moves into a new VM",
+			set: (*kernelEngine).setAdvance}
+	case trace.KnobVMEntryAdvance:
+		return knobRow{tag: vmm.TagGone, why: "no kernel has vmentry_advance_ns; it was proposed in 2019"}
+	case trace.KnobPreemptionTimer:
+		if f.vendor == AMD {
+			return knobRow{tag: vmm.TagFixed, why: "SVM has no preemption timer"}
+		}
+		return knobRow{tag: vmm.TagFixed, why: "kvm_intel.preemption_timer is read-only: reload kvm_intel to change it"}
+	case trace.KnobExitsDisabled:
+		if f.exits == 0 {
+			return knobRow{tag: vmm.TagFixed, why: "this KVM cannot disable exits"}
+		}
+		return knobRow{tag: vmm.TagRebuild, why: "fixed when a VM is made: the guest moves into a new VM",
+			set: (*kernelEngine).setExits}
+	case trace.KnobHaltPoll:
+		if !f.haltPoll {
+			return knobRow{tag: vmm.TagFixed, why: "no KVM_CAP_HALT_POLL (Linux 5.11 or later)"}
+		}
+		return knobRow{tag: vmm.TagLive, set: (*kernelEngine).setHaltPoll}
+	}
+	return knobRow{tag: vmm.TagFixed, why: "fixed by the kernel, " + f.release}
+}
+
+func (f *kernelFacts) apicvOff() string {
+	if f.vendor == AMD {
+		return "kvm_amd.avic is off: load kvm_amd with avic=1 on a CPU that has AVIC"
+	}
+	return "kvm_intel.enable_apicv is N: the CPU lacks APICv, or the module was loaded with enable_apicv=0"
+}
+
+// Knobs implements vmm.Engine.
+func (e *kernelEngine) Knobs() []vmm.KnobState {
+	states := make([]vmm.KnobState, 0, trace.NumKnobs)
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		r := e.facts.knobRow(k)
+		states = append(states, vmm.KnobState{Knob: k, Value: e.knobs.Get(k), Tag: r.tag, Why: r.why})
+	}
+	return states
+}
+
+// SetKnob implements vmm.Engine. The threads are parked. A host-wide knob is
+// turned without asking: the caller has asked.
+func (e *kernelEngine) SetKnob(k trace.Knob, value uint64) error {
+	next := e.knobs
+	if err := next.Set(k, value); err != nil {
+		return err
+	}
+	r := e.facts.knobRow(k)
+	if r.set == nil {
+		return fmt.Errorf("%s is %s: %s", k, vmm.TagNames[r.tag], r.why)
+	}
+	old := e.knobs
+	e.knobs = next
+	if err := r.set(e, value); err != nil {
+		e.knobs = old
+		return fmt.Errorf("%s: %w", k, err)
+	}
+	if k == trace.KnobAPICv && e.obs != nil {
+		return nil // the trace reports it
+	}
+	e.mu.Lock()
+	e.emit(trace.NoCPU, trace.KindKnob, uint64(k), value, old.Get(k), 0)
+	e.mu.Unlock()
+	return nil
+}
+
+// The SynIC source that inhibits APICv: an unmasked one with AutoEOI. Its vector
+// is one of the exceptions', which no guest uses for an interrupt.
+const (
+	msrSINT2    = 0x40000092
+	inhibitSINT = 1<<17 | 0x1f
+	passiveSINT = 1<<16 | 0x1f // masked
+	inhibitVCPU = 0
+)
+
+// setAPICv adds or removes an inhibit reason.
+func (e *kernelEngine) setAPICv(v uint64) error {
+	c := e.vm.CPU(inhibitVCPU)
+	if !e.synic {
+		if _, err := ioctlPtr(c.fd, _KVM_ENABLE_CAP, &enableCap{Cap: _KVM_CAP_HYPERV_SYNIC}); err != nil {
+			return fmt.Errorf("enabling the SynIC: %w", err)
+		}
+		e.synic = true
+	}
+	sint := uint64(inhibitSINT)
+	if v != 0 {
+		sint = passiveSINT
+	}
+	if !c.WriteMSR(msrSINT2, sint) {
+		return fmt.Errorf("KVM refuses %#x in SINT2", sint)
+	}
+	return nil
+}
+
+func (e *kernelEngine) setPosted(v uint64) error {
+	return e.host.set("kvm", "pi_inject_timer", fmt.Sprint(v))
+}
+
+func (e *kernelEngine) setHaltPoll(v uint64) error { return e.vm.SetHaltPoll(clock.Nanos(v)) }
+
+// setAdvance makes a new VM while the module parameter has the value, and puts
+// the parameter back at once: only vCPUs made in between take it over.
+func (e *kernelEngine) setAdvance(v uint64) error {
+	text := fmt.Sprint(v)
+	if v == trace.AdvanceAdaptive {
+		text = "-1"
+	}
+	if err := e.host.set("kvm", "lapic_timer_advance_ns", text); err != nil {
+		return err
+	}
+	err := e.transplant()
+	if rerr := e.host.restoreOne("kvm", "lapic_timer_advance_ns"); err == nil {
+		err = rerr
+	}
+	return err
+}
+
+func (e *kernelEngine) setExits(uint64) error { return e.transplant() }

@@ -1,0 +1,166 @@
+//go:build linux && amd64
+
+package kvm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// parameterPath is the file of a module parameter.
+func parameterPath(module, name string) string {
+	return filepath.Join("/sys/module", module, "parameters", name)
+}
+
+// parameter reads a module parameter; ok is false if there is none such.
+func parameter(module, name string) (value string, ok bool) {
+	b, err := os.ReadFile(parameterPath(module, name))
+	return strings.TrimSpace(string(b)), err == nil
+}
+
+// writable reports whether a module parameter can be changed while the module
+// is loaded.
+func writable(module, name string) bool {
+	st, err := os.Stat(parameterPath(module, name))
+	return err == nil && st.Mode().Perm()&0o200 != 0
+}
+
+// hostChanges are the module parameters that this run has changed. Before each
+// change the old value goes to a file named after this process, so that the next
+// run can put it back if this one is killed.
+type hostChanges struct {
+	dir string
+	old map[string]string // path to value
+}
+
+// set changes a parameter for the whole host until restore.
+func (h *hostChanges) set(module, name, value string) error {
+	path := parameterPath(module, name)
+	old, ok := parameter(module, name)
+	if !ok {
+		return fmt.Errorf("this kernel has no module parameter %s.%s", module, name)
+	}
+	if h.old == nil {
+		h.old = map[string]string{}
+	}
+	if _, changed := h.old[path]; !changed {
+		h.old[path] = old
+		if err := h.save(); err != nil {
+			delete(h.old, path)
+			return err
+		}
+	}
+	if err := writeFile(path, value); err != nil {
+		return fmt.Errorf("setting %s.%s to %s: %w", module, name, value, err)
+	}
+	return nil
+}
+
+func (h *hostChanges) file() (string, error) {
+	id, err := ownID()
+	return filepath.Join(h.dir, id+".json"), err
+}
+
+// save writes the file before the parameter changes: a run that is killed in
+// between restores a value that is there already.
+func (h *hostChanges) save() error {
+	path, err := h.file()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return fmt.Errorf("noting the host's settings: %w", err)
+	}
+	b, err := json.Marshal(h.old)
+	if err != nil {
+		return fmt.Errorf("noting the host's settings: %w", err)
+	}
+	if err := os.WriteFile(path+".new", b, 0o644); err != nil {
+		return fmt.Errorf("noting the host's settings: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("noting the host's settings: %w", err)
+	}
+	return nil
+}
+
+// restore puts every changed parameter back.
+func (h *hostChanges) restore() error {
+	if len(h.old) == 0 {
+		return nil
+	}
+	if err := putBack(h.old); err != nil {
+		return err
+	}
+	h.old = nil
+	path, err := h.file()
+	if err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+func putBack(old map[string]string) error {
+	var errs []error
+	for path, value := range old {
+		if err := writeFile(path, value); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("restoring the host's settings: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// recoverParameters restores what runs noted in dir that are no longer alive.
+func recoverParameters(dir string) (done []string, err error) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	var errs []error
+	for _, f := range files {
+		if alive(strings.TrimSuffix(filepath.Base(f), ".json")) {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		var old map[string]string
+		if err := json.Unmarshal(b, &old); err != nil {
+			errs = append(errs, fmt.Errorf("reading %s: %w", f, err))
+			continue
+		}
+		if err := putBack(old); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, os.Remove(f))
+		for path, value := range old {
+			done = append(done, fmt.Sprintf("set %s back to %s, which a run that was killed had changed", path, value))
+		}
+	}
+	return done, errors.Join(errs...)
+}
+
+// restoreOne puts one changed parameter back.
+func (h *hostChanges) restoreOne(module, name string) error {
+	path := parameterPath(module, name)
+	old, ok := h.old[path]
+	if !ok {
+		return nil
+	}
+	if err := writeFile(path, old); err != nil {
+		return fmt.Errorf("restoring %s.%s: %w", module, name, err)
+	}
+	delete(h.old, path)
+	if len(h.old) > 0 {
+		return h.save()
+	}
+	file, err := h.file()
+	if err != nil {
+		return err
+	}
+	return os.Remove(file)
+}
