@@ -1,6 +1,9 @@
 package vmm
 
 import (
+	"fmt"
+	"io"
+
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
 )
@@ -44,4 +47,14 @@ func (m *Machine) Restore(s *Snapshot) {
 		m.vcpus[i].cpu.Restore(s.cpus[i])
 	}
 	m.bus.Restore(s.bus)
+}
+
+// Fingerprint writes all state of the loop to w, for comparisons.
+func (m *Machine) Fingerprint(w io.Writer) {
+	for i := range m.vcpus {
+		v := m.vcpus[i]
+		v.cpu = nil
+		fmt.Fprintf(w, "%+v\n", v)
+	}
+	fmt.Fprintf(w, "%+v\n", m.st)
 }

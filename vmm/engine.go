@@ -36,4 +36,7 @@ type Rewinder interface {
 	// one back, any number of times.
 	Checkpoint() any
 	Rewind(any) error
+	// Position counts what the engine has done since its start, in units in
+	// which Run stops: the same position is the same state.
+	Position() uint64
 }

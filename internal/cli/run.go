@@ -149,6 +149,9 @@ func (o *runOptions) runner() (*session.Runner, error) {
 		return nil, with(ExitUsage, err)
 	}
 	r.SetLimits(o.limits(r.Header()))
+	if !o.headless {
+		r.KeepHistory()
+	}
 	return r, nil
 }
 

@@ -34,8 +34,8 @@ func (e *Engine) Restore(s *Snapshot) error {
 	return nil
 }
 
-// Turns counts the steps of the model since the start: a position in the run.
-func (e *Engine) Turns() uint64 { return e.turns }
+// Position implements vmm.Rewinder: it counts the model's turns.
+func (e *Engine) Position() uint64 { return e.turns }
 
 func (s *hostState) clone() hostState {
 	c := *s

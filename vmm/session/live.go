@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ticktrap/internal/clock"
+	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
@@ -36,7 +37,6 @@ type Live struct {
 	pace    pace
 	rec     *Recorder
 	notice  string
-	canBack bool
 	meter   meter
 }
 
@@ -239,10 +239,12 @@ func (l *Live) obey(c vmm.Command) {
 	case vmm.DoStepDeadline:
 		l.r.StepDeadlines(c.N)
 		l.step()
+	case vmm.DoBackExit:
+		l.back(l.r.BackExits(c.N))
+	case vmm.DoBackDeadline:
+		l.back(l.r.BackDeadlines(c.N))
 	case vmm.DoKnob:
-		if err := l.r.SetKnob(c.Knob, c.Value); err != nil {
-			l.notice = err.Error()
-		}
+		l.turn(c.Knob, c.Value)
 	case vmm.DoSpeed:
 		l.speed = c.Speed
 		l.pace.restart(l.r.eng.Now(), l.wall.Now())
@@ -253,6 +255,32 @@ func (l *Live) obey(c vmm.Command) {
 		l.r.Mark(c.Text)
 	}
 	l.publish()
+}
+
+// turn turns a knob. If that begins a new branch the recording ends: its file
+// holds the old one.
+func (l *Live) turn(k trace.Knob, v uint64) {
+	branched, err := l.r.SetKnob(k, v)
+	switch {
+	case err != nil:
+		l.notice = err.Error()
+	case branched && l.rec != nil:
+		path := l.rec.path
+		l.notice = "a new branch begins here; the recording " + path + " ends with the old one"
+		if err := l.stopRecord(); err != nil {
+			l.notice = err.Error()
+		}
+	case branched:
+		l.notice = "a new branch of the run begins here"
+	}
+}
+
+// back goes back and stays there.
+func (l *Live) back(err error) {
+	l.running = false
+	if err != nil {
+		l.notice = err.Error()
+	}
 }
 
 func (l *Live) resume() {
@@ -288,7 +316,7 @@ func (l *Live) publish() {
 
 func (l *Live) status() vmm.Status {
 	s := vmm.Status{Run: vmm.Paused, Now: l.r.eng.Now(), Speed: l.speed, Rate: l.meter.rate(l.r.header.Hz),
-		CanBack: l.canBack, Notice: l.notice}
+		CanBack: l.r.CanBack(), Notice: l.notice}
 	if l.running {
 		s.Run = vmm.Running
 	} else {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -30,19 +31,21 @@ type Runner struct {
 	header trace.Header
 	st     trace.State
 	tee    []trace.Sink
+	early  []trace.Event // what the engine emitted while it was made
 	turns  []Turn
+	turned int // of turns, carried out
 	limits Limits
 	goal   goal
-	halt   bool          // leave Run at the next opportunity
-	early  []trace.Event // what the engine emitted while it was made
+	steps  steps
+	halt   bool     // leave Run at the next opportunity
+	silent bool     // a stretch is run through again: the tees know it
+	past   *history // nil where the run is not reversible
 }
 
-// goal is what a step waits for.
+// goal is what a step waits for; zero means nothing.
 type goal struct {
-	exits     uint64 // exits still to be seen
-	vcpu      uint8  // of the last one
-	entry     bool   // the exits have been seen: stop at the entry that follows
-	deadlines uint64 // handled deadlines at which to stop
+	stops     uint64 // value of steps.n
+	deadlines uint64 // handled deadlines
 }
 
 // Factory makes the engine, given the sink for its events.
@@ -69,6 +72,10 @@ func NewRunner(make Factory) (*Runner, error) {
 	}
 	return r, nil
 }
+
+// KeepHistory makes the run reversible from now on, where the engine can go
+// back. It must be called before the first RunTo.
+func (r *Runner) KeepHistory() { r.past = newHistory(r) }
 
 // Header describes the run.
 func (r *Runner) Header() *trace.Header { return &r.header }
@@ -110,9 +117,9 @@ func (r *Runner) Schedule(turns []Turn) error {
 
 // turn carries out the scheduled turns that are due.
 func (r *Runner) turn() error {
-	for len(r.turns) > 0 && r.turns[0].At <= r.st.Deadlines.Count() {
-		t := r.turns[0]
-		r.turns = r.turns[1:]
+	for r.turned < len(r.turns) && r.turns[r.turned].At <= r.st.Deadlines.Count() {
+		t := r.turns[r.turned]
+		r.turned++
 		if err := r.eng.SetKnob(t.Knob, t.Value); err != nil {
 			return fmt.Errorf("at deadline %d: %w", t.At, err)
 		}
@@ -123,14 +130,17 @@ func (r *Runner) turn() error {
 // emit folds one event and looks whether it is time to stop.
 func (r *Runner) emit(e trace.Event) {
 	r.st.Apply(&e)
-	for _, s := range r.tee {
-		s.Emit(e)
+	if !r.silent {
+		for _, s := range r.tee {
+			s.Emit(e)
+		}
+	}
+	if r.steps.apply(&e) && r.goal.stops != 0 && r.steps.n >= r.goal.stops {
+		r.halt = true
 	}
 	switch e.Kind {
 	case trace.KindExit:
-		r.exited(&e)
-	case trace.KindEntry, trace.KindHalt:
-		if r.goal.entry && e.VCPU == r.goal.vcpu {
+		if n := r.limits.Exits; n != 0 && r.st.Kinds[trace.KindExit] >= n || r.past != nil && r.past.due(r) {
 			r.halt = true
 		}
 	case trace.KindGuestIRQ:
@@ -140,28 +150,12 @@ func (r *Runner) emit(e trace.Event) {
 	}
 }
 
-func (r *Runner) exited(e *trace.Event) {
-	if n := r.limits.Exits; n != 0 && r.st.Kinds[trace.KindExit] >= n {
-		r.halt = true
-	}
-	if r.goal.exits == 0 {
-		return
-	}
-	if r.goal.exits--; r.goal.exits == 0 {
-		r.goal.entry, r.goal.vcpu = true, e.VCPU
-	}
-}
-
 func (r *Runner) handled() {
 	n := r.st.Deadlines.Count()
-	switch {
-	case len(r.turns) > 0 && n >= r.turns[0].At:
-	case r.limits.Deadlines != 0 && n >= r.limits.Deadlines:
-	case r.goal.deadlines != 0 && n >= r.goal.deadlines:
-	default:
-		return
+	if r.turned < len(r.turns) && n >= r.turns[r.turned].At || r.limits.Deadlines != 0 && n >= r.limits.Deadlines ||
+		r.goal.deadlines != 0 && n >= r.goal.deadlines {
+		r.halt = true
 	}
-	r.halt = true
 }
 
 // Done reports whether the guest has ended or a limit is reached.
@@ -182,41 +176,74 @@ func (r *Runner) RunTo(until clock.TSC, stop func() bool) (reached bool, err err
 		until = min(until, r.limits.TSC)
 	}
 	for !r.Done() {
+		if err := r.between(); err != nil {
+			return false, err
+		}
 		r.halt = false
 		stopped := false
 		r.eng.Run(until, func() bool {
-			if r.halt {
+			if r.halt || r.past != nil && r.past.inputDue() {
 				return true
 			}
 			stopped = stop != nil && stop()
 			return stopped
 		})
-		if err := r.turn(); err != nil {
-			return false, err
-		}
 		switch {
 		case r.stepped():
-			return true, nil
-		case !r.halt || stopped:
-			return r.Done(), nil
+			return true, r.between()
+		case !r.halt && (r.past == nil || !r.past.inputDue()):
+			return r.Done(), r.between()
 		}
 	}
-	return true, nil
+	return true, r.between()
+}
+
+// between does what happens between two stretches of a run: knob turns that are
+// due, and checkpoints.
+func (r *Runner) between() error {
+	if p := r.past; p != nil {
+		if err := p.replay(); err != nil {
+			return err
+		}
+		r.silent = p.replaying()
+		if p.due(r) {
+			p.keep(r)
+		}
+	}
+	return r.turn()
+}
+
+// runSilently runs through a known stretch until done.
+func (r *Runner) runSilently(done func() bool) error {
+	r.silent = true
+	r.goal = goal{}
+	for !done() {
+		if err := r.between(); err != nil {
+			return err
+		}
+		r.silent = true
+		r.halt = false
+		r.eng.Run(clock.Never, func() bool { return r.halt || r.past.inputDue() || done() })
+		if _, _, ended := r.eng.Ended(); ended {
+			break
+		}
+	}
+	return r.between()
 }
 
 // stepped reports whether the goal of a step is reached, and forgets it then.
 func (r *Runner) stepped() bool {
 	g := &r.goal
-	if g.entry && r.halt || g.deadlines != 0 && r.st.Deadlines.Count() >= g.deadlines {
+	if g.stops != 0 && r.steps.n >= g.stops || g.deadlines != 0 && r.st.Deadlines.Count() >= g.deadlines {
 		*g = goal{}
 		return true
 	}
 	return false
 }
 
-// StepExits sets the goal of the next RunTo: n more exits, handled up to the
+// StepExits sets the goal of the next RunTo: n more exits, each handled up to the
 // entry or halt that follows.
-func (r *Runner) StepExits(n int) { r.goal = goal{exits: uint64(max(1, n))} }
+func (r *Runner) StepExits(n int) { r.goal = goal{stops: r.steps.n + uint64(max(1, n))} }
 
 // StepDeadlines sets the goal of the next RunTo: n more handled deadlines.
 func (r *Runner) StepDeadlines(n int) {
@@ -226,8 +253,31 @@ func (r *Runner) StepDeadlines(n int) {
 // NoGoal forgets the goal of a step.
 func (r *Runner) NoGoal() { r.goal = goal{} }
 
-// SetKnob turns a knob now.
-func (r *Runner) SetKnob(k trace.Knob, v uint64) error { return r.eng.SetKnob(k, v) }
+// CanBack reports whether the run is reversible.
+func (r *Runner) CanBack() bool { return r.past != nil }
+
+// BackExits goes back over n exits, to the moment after the one before them.
+func (r *Runner) BackExits(n int) error { return r.back(byStops, n) }
+
+// BackDeadlines goes back to the n-th last handled deadline.
+func (r *Runner) BackDeadlines(n int) error { return r.back(byDeadlines, n) }
+
+func (r *Runner) back(m measure, n int) error {
+	if r.past == nil {
+		return errors.New("this run is not reversible")
+	}
+	return r.past.back(r, m, max(1, n))
+}
+
+// SetKnob turns a knob now. In the past of a reversible run that begins a new
+// branch.
+func (r *Runner) SetKnob(k trace.Knob, v uint64) (branched bool, err error) {
+	if r.past != nil {
+		branched = r.past.turn(r, k, v)
+		r.silent = false
+	}
+	return branched, r.eng.SetKnob(k, v)
+}
 
 // Mark sets a bookmark.
 func (r *Runner) Mark(name string) {

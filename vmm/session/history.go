@@ -1,0 +1,205 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// history makes a run on a Rewinder reversible: it keeps checkpoints along the
+// way and the user's knob turns with their positions. Going back is restoring
+// the checkpoint before the goal and running on to it, with the same turns.
+type history struct {
+	eng     vmm.Rewinder
+	points  []point
+	inputs  []input
+	next    int    // first input after the present position
+	spacing uint64 // exits between two checkpoints
+	last    uint64 // exits at the last checkpoint
+	head    uint64 // furthest position of this branch
+	branch  int    // number of this branch, from 0
+	other   Branch // what was left behind by the last branching
+}
+
+// point is one checkpoint.
+type point struct {
+	pos   uint64
+	chk   any
+	st    trace.State
+	steps steps
+	turns int // scheduled turns carried out
+	next  int
+}
+
+// input is a knob turn of the user.
+type input struct {
+	pos   uint64
+	knob  trace.Knob
+	value uint64
+}
+
+// Branch is the run as it was before the user went back and changed it.
+type Branch struct {
+	Name  string
+	At    clock.TSC // where the present run left it
+	State trace.State
+}
+
+// Checkpoints begin close together; when there are too many every other one goes
+// and the distance doubles. A checkpoint is less than 1 MiB beside the guest
+// pages written since the last one; the model runs through the largest usual
+// distance in less than 100 ms.
+const (
+	firstSpacing = 8192
+	maxPoints    = 400
+)
+
+// newHistory keeps the beginning of the run as the first checkpoint.
+func newHistory(r *Runner) *history {
+	eng, ok := r.eng.(vmm.Rewinder)
+	if !ok {
+		return nil
+	}
+	h := &history{eng: eng, spacing: firstSpacing}
+	h.keep(r)
+	return h
+}
+
+// keep makes a checkpoint of the present moment.
+func (h *history) keep(r *Runner) {
+	if len(h.points) == maxPoints {
+		for i := 0; i < maxPoints/2; i++ {
+			h.points[i] = h.points[2*i]
+		}
+		clear(h.points[maxPoints/2:])
+		h.points = h.points[:maxPoints/2]
+		h.spacing *= 2
+	}
+	h.points = append(h.points, point{pos: h.eng.Position(), chk: h.eng.Checkpoint(), steps: r.steps, turns: r.turned,
+		next: h.next})
+	r.st.CopyTo(&h.points[len(h.points)-1].st)
+	h.last = r.st.Kinds[trace.KindExit]
+}
+
+// due reports whether it is time for a checkpoint: only beyond the last one, not
+// in a stretch that is run through again.
+func (h *history) due(r *Runner) bool {
+	return r.st.Kinds[trace.KindExit] >= h.last+h.spacing && h.eng.Position() > h.points[len(h.points)-1].pos
+}
+
+// replaying reports whether the present position has been passed before.
+func (h *history) replaying() bool { return h.eng.Position() < h.head }
+
+// inputDue reports whether a recorded turn belongs to the present position.
+func (h *history) inputDue() bool {
+	return h.next < len(h.inputs) && h.inputs[h.next].pos <= h.eng.Position()
+}
+
+// replay carries out the recorded turns that belong to the present position.
+func (h *history) replay() error {
+	for h.inputDue() {
+		in := h.inputs[h.next]
+		h.next++
+		if err := h.eng.SetKnob(in.knob, in.value); err != nil {
+			return fmt.Errorf("repeating a knob turn: %w", err)
+		}
+	}
+	return nil
+}
+
+// turn records a knob turn of the user at the present position. In the past it
+// begins a new branch: what lay ahead is kept for comparison, and forgotten.
+func (h *history) turn(r *Runner, k trace.Knob, v uint64) (branched bool) {
+	if h.replaying() {
+		h.fork(r)
+		branched = true
+	}
+	h.inputs = append(h.inputs, input{pos: h.eng.Position(), knob: k, value: v})
+	h.next = len(h.inputs)
+	return branched
+}
+
+// fork makes the present position the head of a new branch.
+func (h *history) fork(r *Runner) {
+	pos := h.eng.Position()
+	n := len(h.points)
+	for n > 1 && h.points[n-1].pos > pos {
+		n--
+	}
+	clear(h.points[n:])
+	h.points, h.inputs, h.head = h.points[:n], h.inputs[:h.next], pos
+	h.last = h.points[n-1].st.Kinds[trace.KindExit]
+	h.other.Name = fmt.Sprintf("branch %d", h.branch)
+	h.other.At = r.eng.Now()
+	h.branch++
+}
+
+// leave notes the head before the first step back from it.
+func (h *history) leave(r *Runner) {
+	if pos := h.eng.Position(); pos >= h.head {
+		h.head = pos
+		r.st.CopyTo(&h.other.State)
+	}
+}
+
+// measure is a figure of a run that never falls: what a goal is given in.
+type measure func(*trace.State, *steps) uint64
+
+var (
+	byStops     measure = func(_ *trace.State, s *steps) uint64 { return s.n }
+	byDeadlines measure = func(st *trace.State, _ *steps) uint64 { return st.Deadlines.Count() }
+)
+
+// errStart says that there is nothing before the present position.
+var errStart = errors.New("this is the start of the run")
+
+// back goes to the n-th last moment at which the measure rose, not counting the
+// present one.
+func (h *history) back(r *Runner, m measure, n int) error {
+	now := m(&r.st, &r.steps)
+	here := h.eng.Position()
+	h.leave(r)
+	if err := h.goTo(r, m, now); err != nil {
+		return err
+	}
+	if h.eng.Position() >= here {
+		n++
+	}
+	if n > 1 {
+		if now < uint64(n) {
+			return h.restore(r, 0)
+		}
+		return h.goTo(r, m, now-uint64(n)+1)
+	}
+	return nil
+}
+
+// goTo goes to the first moment at which the measure is at least goal.
+func (h *history) goTo(r *Runner, m measure, goal uint64) error {
+	i := len(h.points) - 1
+	for i > 0 {
+		p := &h.points[i]
+		if m(&p.st, &p.steps) < goal {
+			break
+		}
+		i--
+	}
+	if err := h.restore(r, i); err != nil {
+		return err
+	}
+	return r.runSilently(func() bool { return m(&r.st, &r.steps) >= goal })
+}
+
+// restore brings back checkpoint i.
+func (h *history) restore(r *Runner, i int) error {
+	p := &h.points[i]
+	if err := h.eng.Rewind(p.chk); err != nil {
+		return fmt.Errorf("going back: %w", err)
+	}
+	p.st.CopyTo(&r.st)
+	r.steps, r.turned, h.next = p.steps, p.turns, p.next
+	return nil
+}
