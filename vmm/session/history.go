@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 
 	"ticktrap/internal/clock"
@@ -29,7 +28,6 @@ type point struct {
 	pos   uint64
 	chk   any
 	st    trace.State
-	steps steps
 	turns int // scheduled turns carried out
 	next  int
 }
@@ -78,8 +76,7 @@ func (h *history) keep(r *Runner) {
 		h.points = h.points[:maxPoints/2]
 		h.spacing *= 2
 	}
-	h.points = append(h.points, point{pos: h.eng.Position(), chk: h.eng.Checkpoint(), steps: r.steps, turns: r.turned,
-		next: h.next})
+	h.points = append(h.points, point{pos: h.eng.Position(), chk: h.eng.Checkpoint(), turns: r.turned, next: h.next})
 	r.st.CopyTo(&h.points[len(h.points)-1].st)
 	h.last = r.st.Kinds[trace.KindExit]
 }
@@ -146,20 +143,17 @@ func (h *history) leave(r *Runner) {
 }
 
 // measure is a figure of a run that never falls: what a goal is given in.
-type measure func(*trace.State, *steps) uint64
+type measure func(*trace.State) uint64
 
-var (
-	byStops     measure = func(_ *trace.State, s *steps) uint64 { return s.n }
-	byDeadlines measure = func(st *trace.State, _ *steps) uint64 { return st.Deadlines.Count() }
-)
+// byEntries counts VM-entries: between two of them one exit has been handled.
+func byEntries(s *trace.State) uint64 { return s.Kinds[trace.KindEntry] }
 
-// errStart says that there is nothing before the present position.
-var errStart = errors.New("this is the start of the run")
+func byDeadlines(s *trace.State) uint64 { return s.Deadlines.Count() }
 
 // back goes to the n-th last moment at which the measure rose, not counting the
 // present one.
 func (h *history) back(r *Runner, m measure, n int) error {
-	now := m(&r.st, &r.steps)
+	now := m(&r.st)
 	here := h.eng.Position()
 	h.leave(r)
 	if err := h.goTo(r, m, now); err != nil {
@@ -182,7 +176,7 @@ func (h *history) goTo(r *Runner, m measure, goal uint64) error {
 	i := len(h.points) - 1
 	for i > 0 {
 		p := &h.points[i]
-		if m(&p.st, &p.steps) < goal {
+		if m(&p.st) < goal {
 			break
 		}
 		i--
@@ -190,7 +184,7 @@ func (h *history) goTo(r *Runner, m measure, goal uint64) error {
 	if err := h.restore(r, i); err != nil {
 		return err
 	}
-	return r.runSilently(func() bool { return m(&r.st, &r.steps) >= goal })
+	return r.runSilently(func() bool { return m(&r.st) >= goal })
 }
 
 // restore brings back checkpoint i.
@@ -200,6 +194,6 @@ func (h *history) restore(r *Runner, i int) error {
 		return fmt.Errorf("going back: %w", err)
 	}
 	p.st.CopyTo(&r.st)
-	r.steps, r.turned, h.next = p.steps, p.turns, p.next
+	r.turned, h.next = p.turns, p.next
 	return nil
 }

@@ -36,7 +36,6 @@ type Runner struct {
 	turned int // of turns, carried out
 	limits Limits
 	goal   goal
-	steps  steps
 	halt   bool     // leave Run at the next opportunity
 	silent bool     // a stretch is run through again: the tees know it
 	past   *history // nil where the run is not reversible
@@ -44,7 +43,7 @@ type Runner struct {
 
 // goal is what a step waits for; zero means nothing.
 type goal struct {
-	stops     uint64 // value of steps.n
+	entries   uint64 // VM-entries
 	deadlines uint64 // handled deadlines
 }
 
@@ -135,10 +134,11 @@ func (r *Runner) emit(e trace.Event) {
 			s.Emit(e)
 		}
 	}
-	if r.steps.apply(&e) && r.goal.stops != 0 && r.steps.n >= r.goal.stops {
-		r.halt = true
-	}
 	switch e.Kind {
+	case trace.KindEntry:
+		if n := r.goal.entries; n != 0 && byEntries(&r.st) >= n {
+			r.halt = true
+		}
 	case trace.KindExit:
 		if n := r.limits.Exits; n != 0 && r.st.Kinds[trace.KindExit] >= n || r.past != nil && r.past.due(r) {
 			r.halt = true
@@ -234,7 +234,7 @@ func (r *Runner) runSilently(done func() bool) error {
 // stepped reports whether the goal of a step is reached, and forgets it then.
 func (r *Runner) stepped() bool {
 	g := &r.goal
-	if g.stops != 0 && r.steps.n >= g.stops || g.deadlines != 0 && r.st.Deadlines.Count() >= g.deadlines {
+	if g.entries != 0 && byEntries(&r.st) >= g.entries || g.deadlines != 0 && r.st.Deadlines.Count() >= g.deadlines {
 		*g = goal{}
 		return true
 	}
@@ -242,8 +242,8 @@ func (r *Runner) stepped() bool {
 }
 
 // StepExits sets the goal of the next RunTo: n more exits, each handled up to the
-// entry or halt that follows.
-func (r *Runner) StepExits(n int) { r.goal = goal{stops: r.steps.n + uint64(max(1, n))} }
+// VM-entry that follows.
+func (r *Runner) StepExits(n int) { r.goal = goal{entries: byEntries(&r.st) + uint64(max(1, n))} }
 
 // StepDeadlines sets the goal of the next RunTo: n more handled deadlines.
 func (r *Runner) StepDeadlines(n int) {
@@ -257,7 +257,7 @@ func (r *Runner) NoGoal() { r.goal = goal{} }
 func (r *Runner) CanBack() bool { return r.past != nil }
 
 // BackExits goes back over n exits, to the moment after the one before them.
-func (r *Runner) BackExits(n int) error { return r.back(byStops, n) }
+func (r *Runner) BackExits(n int) error { return r.back(byEntries, n) }
 
 // BackDeadlines goes back to the n-th last handled deadline.
 func (r *Runner) BackDeadlines(n int) error { return r.back(byDeadlines, n) }
