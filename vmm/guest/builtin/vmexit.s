@@ -54,7 +54,7 @@ score_handler:
         pad     12
         now
         mov     %rax, %rbx
-        pad     14                      # calls down to the register write
+        pad     16                      # calls down to the register write
         mov     $MSR_X2APIC + A_EOI / 16, %ecx
         xor     %edx, %edx
         xor     %eax, %eax
@@ -64,7 +64,7 @@ score_handler:
 1:      now
         sub     %rbx, %rax
         add     %rax, P_EOI
-        pad     12
+        pad     10
         .irp    r, rax, rcx, rdx, rbx, rbp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
         pop     %\r
         .endr
@@ -115,11 +115,22 @@ t_cpuid:
         cpuid
         pop     %rbx
         ret
-t_vmcall:
-        pad     3
+t_vmcall:                               # the vendor is looked up each time: two CPUIDs
+        pad     4
         push    %rbx
+        .rept   2
         xor     %eax, %eax
+        xor     %ecx, %ecx
+        cpuid
+        .endr
+        pad     134                     # and a string compared
+        xor     %eax, %eax
+        cmp     $0x756e6547, %ebx       # "Genu"
+        jne     1f
         vmcall
+        pop     %rbx
+        ret
+1:      vmmcall
         pop     %rbx
         ret
 t_pmtimer:
@@ -154,6 +165,13 @@ t_immed:
         xor     %eax, %eax
         mov     %eax, %ecx
         cpuid
+        pop     %rbx
+        ret
+t_vmcall_bare:                          # as it was before it looked for the vendor
+        pad     4
+        push    %rbx
+        xor     %eax, %eax
+        vmcall
         pop     %rbx
         ret
 t_immed_nop:                            # as the unit tests had it before they serialized
@@ -247,4 +265,4 @@ subtests:
         .quad   t_immed, t_deadline
         .quad   t_icr_sti_nop, t_icr_sti_hlt, t_icr_tpr, t_icr_tpr_sti_nop, t_icr_tpr_sti_hlt
         .quad   t_x2_sti_nop, t_x2_sti_hlt, t_x2_tpr, t_x2_tpr_sti_nop, t_x2_tpr_sti_hlt
-        .quad   t_immed_nop
+        .quad   t_immed_nop, t_vmcall_bare
