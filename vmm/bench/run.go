@@ -2,8 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"ticktrap/vmm/model"
@@ -14,6 +16,8 @@ type Options struct {
 	// Profile runs the rows of one machine only, or, for a profile without rows,
 	// all rows on its costs. Empty: every row on its own machine's profile.
 	Profile string
+	// Only keeps the rows whose ID contains it.
+	Only    string
 	Size    Size
 	Workers int
 	// Image is the user's vmexit.flat, measured beside the twin; nil for none.
@@ -22,12 +26,18 @@ type Options struct {
 	Progress func(done, all int)
 }
 
+// ErrNoRows is returned by Run if nothing is left to measure.
+var ErrNoRows = errors.New("no row")
+
 // Run measures rows in parallel and judges them, in the order of Rows. When ctx
 // ends it returns ErrStopped.
 func Run(ctx context.Context, o Options) ([]Result, error) {
-	results, profs, err := plan(o.Profile)
+	results, profs, err := plan(o.Profile, o.Only)
 	if err != nil {
 		return nil, err
+	}
+	if len(results) == 0 {
+		return nil, fmt.Errorf("%w with %q in its id", ErrNoRows, o.Only)
 	}
 	var (
 		wg    sync.WaitGroup
@@ -67,11 +77,12 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 }
 
 // plan is the rows to measure, unmeasured, and their profiles by name.
-func plan(profile string) ([]Result, map[string]*model.Profile, error) {
+func plan(profile, only string) ([]Result, map[string]*model.Profile, error) {
 	rows := Rows()
 	if slices.ContainsFunc(rows, func(r Row) bool { return r.Profile == profile }) {
 		rows = slices.DeleteFunc(rows, func(r Row) bool { return r.Profile != profile })
 	}
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return !strings.Contains(r.ID, only) })
 	profs := map[string]*model.Profile{}
 	var out []Result
 	for _, r := range rows {
