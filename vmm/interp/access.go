@@ -72,7 +72,7 @@ func (c *CPU) read(a uint64, size uint8, acc access) (uint64, bool) {
 	if acc.system() {
 		key = c.tlb.sys
 	}
-	e := &c.tlb.r[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.r[slot(a)]
 	if e.tag == a&^pageMask|key && acc != accModify {
 		return peekN(e.page, a&pageMask, size), true
 	}
@@ -152,7 +152,7 @@ func (c *CPU) writeAs(a uint64, size uint8, v uint64, acc access) bool {
 	if acc.system() && !c.probe.on {
 		key = c.tlb.sys
 	}
-	e := &c.tlb.w[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.w[slot(a)]
 	if e.tag == a&^pageMask|key {
 		pokeN(e.page, a&pageMask, size, v)
 		return true

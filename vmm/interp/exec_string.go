@@ -165,7 +165,7 @@ func bulkMOVS(c *CPU, o *op, n uint64) uint64 {
 	size := uint64(o.size)
 	from, to := c.r[vmm.RSI]+c.w.segBase[o.source()&7], c.r[vmm.RDI]
 	n = min(n, (pageSize-from&pageMask)/size, (pageSize-to&pageMask)/size)
-	r, w := &c.tlb.r[from>>pageShift&(tlbSize-1)], &c.tlb.w[to>>pageShift&(tlbSize-1)]
+	r, w := &c.tlb.r[slot(from)], &c.tlb.w[slot(to)]
 	if n < 2 || r.tag != from&^pageMask|c.tlb.keyR || w.tag != to&^pageMask|c.tlb.keyW {
 		return 0
 	}
@@ -186,7 +186,7 @@ func bulkSTOS(c *CPU, o *op, n uint64) uint64 {
 	size := uint64(o.size)
 	to := c.r[vmm.RDI]
 	n = min(n, (pageSize-to&pageMask)/size)
-	w := &c.tlb.w[to>>pageShift&(tlbSize-1)]
+	w := &c.tlb.w[slot(to)]
 	if n < 2 || w.tag != to&^pageMask|c.tlb.keyW {
 		return 0
 	}

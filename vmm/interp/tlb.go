@@ -38,6 +38,10 @@ type tlb struct {
 	mapGen uint64
 }
 
+// slot is the entry for linear address a. Higher bits are mixed in because
+// stacks and data often lie at round distances from each other.
+func slot(a uint64) uint64 { return (a>>pageShift ^ a>>20) & (tlbSize - 1) }
+
 // flush forgets every translation. setTLBKey must follow.
 func (t *tlb) flush() {
 	t.flushes += keyFlush
@@ -91,7 +95,7 @@ func (c *CPU) linear(o *op) uint64 {
 // load reads the memory operand of o.
 func load[T sint](c *CPU, o *op) (T, bool) {
 	a := (c.r[o.base&31]+c.r[o.index&31]<<(o.scale&3)+o.disp)&o.amask + c.w.segBase[o.seg&7]
-	e := &c.tlb.r[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.r[slot(a)]
 	if e.tag == a&^pageMask|c.tlb.keyR && a&pageMask <= pageSize-width[T]() && o.flags&opLegacy == 0 {
 		return peek[T](e.page, a&pageMask), true
 	}
@@ -102,7 +106,7 @@ func load[T sint](c *CPU, o *op) (T, bool) {
 // store writes the memory operand of o.
 func store[T sint](c *CPU, o *op, v T) bool {
 	a := (c.r[o.base&31]+c.r[o.index&31]<<(o.scale&3)+o.disp)&o.amask + c.w.segBase[o.seg&7]
-	e := &c.tlb.w[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.w[slot(a)]
 	if e.tag == a&^pageMask|c.tlb.keyW && a&pageMask <= pageSize-width[T]() && o.flags&opLegacy == 0 {
 		poke(e.page, a&pageMask, v)
 		return true
@@ -114,7 +118,7 @@ func store[T sint](c *CPU, o *op, v T) bool {
 // cannot be written faults as for a write. The returned place is for commit.
 func modify[T sint](c *CPU, o *op) (v T, p *page, ok bool) {
 	a := (c.r[o.base&31]+c.r[o.index&31]<<(o.scale&3)+o.disp)&o.amask + c.w.segBase[o.seg&7]
-	e := &c.tlb.w[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.w[slot(a)]
 	if e.tag == a&^pageMask|c.tlb.keyW && a&pageMask <= pageSize-width[T]() && o.flags&opLegacy == 0 {
 		return peek[T](e.page, a&pageMask), e.page, true
 	}
@@ -134,7 +138,7 @@ func commit[T sint](c *CPU, o *op, p *page, v T) bool {
 
 // loadLin reads at a linear address that has passed its segment checks.
 func loadLin[T sint](c *CPU, a uint64) (T, bool) {
-	e := &c.tlb.r[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.r[slot(a)]
 	if e.tag == a&^pageMask|c.tlb.keyR && a&pageMask <= pageSize-width[T]() {
 		return peek[T](e.page, a&pageMask), true
 	}
@@ -144,7 +148,7 @@ func loadLin[T sint](c *CPU, a uint64) (T, bool) {
 
 // storeLin writes at a linear address that has passed its segment checks.
 func storeLin[T sint](c *CPU, a uint64, v T) bool {
-	e := &c.tlb.w[a>>pageShift&(tlbSize-1)]
+	e := &c.tlb.w[slot(a)]
 	if e.tag == a&^pageMask|c.tlb.keyW && a&pageMask <= pageSize-width[T]() {
 		poke(e.page, a&pageMask, v)
 		return true
