@@ -26,7 +26,10 @@ const (
 		1<<25 | // SSE
 		1<<26 // SSE2
 	feature1ECX = 1<<0 | // SSE3
+		1<<9 | // SSSE3
 		1<<13 | // CMPXCHG16B
+		1<<19 | // SSE4.1
+		1<<20 | // SSE4.2
 		1<<22 | // MOVBE
 		1<<23 | // POPCNT
 		1<<26 // XSAVE
@@ -76,6 +79,6 @@ func CPUID(leaf, subleaf uint32) [4]uint32 {
 
 // brand is the processor's name, "ticktrap interpreter", in the three leaves.
 var brand = [3][4]uint32{
-	{0x6b636974, 0x70617274, 0x746e6920, 0x65727072}, // "ticktrap intepre" by word
-	{0x00726574},
+	{0x6b636974, 0x70617274, 0x746e6920, 0x72707265}, // "tick" "trap" " int" "erpr"
+	{0x72657465},                                     // "eter"
 }

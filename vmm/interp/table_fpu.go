@@ -136,5 +136,9 @@ var rowsFPURest = []row{
 	{"DB =E3", "fninit", "", "", costFloat, 0, both(execFNINIT)},
 	{"DB =E4", "fnsetpm", "", "", costFloat, 0, both(execNOP)},
 	{"DF =E0", "fnstsw", "", "", costFloat, 0, both(execFNSTSWAX)},
+	{"NP 0F AE /0 m", "fxsave", "M", "", costSystem, 0, onlyMem(execFXSAVE)},
+	{"NP 0F AE /1 m", "fxrstor", "M", "", costSystem, 0, onlyMem(execFXRSTOR)},
+	{"NP 0F AE /4 m", "xsave", "M", "", costSystem, 0, onlyMem(execXSAVE)},
+	{"NP 0F AE /5 m", "xrstor", "M", "", costSystem, 0, onlyMem(execXRSTOR)},
 	{"9B", "fwait", "", "", costFloat, 0, both(execFWAIT)},
 }
