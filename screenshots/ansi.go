@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // glyph is one character of a frame and how it looks.
@@ -54,7 +54,7 @@ func parse(s string, w, h int, p palette) frame {
 		if x < w && y < h {
 			f.rows[y][x] = cur.glyph(r, p)
 		}
-		x += max(runewidth.RuneWidth(r), 1)
+		x += max(ansi.StringWidth(string(r)), 1)
 	}
 	return f
 }

@@ -56,6 +56,7 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.Break:    func(m *Model) tea.Cmd { return m.ask(askBreak) },
 	keymap.Bookmark: func(m *Model) tea.Cmd { return m.ask(askMark) },
 	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
+	keymap.Explain:  func(m *Model) tea.Cmd { m.explainSelected(); return nil },
 	keymap.Record:   (*Model).toggleRecord,
 	keymap.Help:     func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
 	keymap.Palette:  func(m *Model) tea.Cmd { return m.ask(askPalette) },
@@ -90,6 +91,8 @@ func (m *Model) moves(a keymap.Action) bool {
 			return true
 		}
 		return false
+	case m.why != nil:
+		return m.why.act(a, m.h-headerRows-footerRows-2)
 	case m.open != nil:
 		return m.open.act(m.scene(), a, m.h-headerRows-footerRows-2)
 	}
@@ -135,8 +138,6 @@ func (m *Model) whyNot(a keymap.Action) string {
 		if !st.CanBack && m.frame.State.Bookmarks.Len() == 0 {
 			return "there is no bookmark to jump to; m sets one"
 		}
-	case keymap.Explain:
-		return "explain is not available yet: open the exit with 6 and enter to see each decision and its clause"
 	case keymap.Compare:
 		return "compare is not available yet: the percentiles show all deadlines against those since the last knob"
 	}
@@ -208,7 +209,7 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 }
 
 func (m *Model) focusOn(p paneID) tea.Cmd {
-	m.focus, m.open, m.helping = p, nil, false
+	m.focus, m.open, m.why, m.helping = p, nil, nil, false
 	return nil
 }
 
@@ -216,6 +217,8 @@ func (m *Model) back() tea.Cmd {
 	switch {
 	case m.helping:
 		m.helping = false
+	case m.why != nil:
+		m.why = nil
 	case m.open != nil:
 		m.open = nil
 	case m.zoom:
@@ -290,7 +293,7 @@ func (m *Model) quit() tea.Cmd {
 }
 
 func (m *Model) seekLate(dir int) tea.Cmd {
-	m.focus, m.open = paneDeadlines, nil
+	m.focus, m.open, m.why = paneDeadlines, nil, nil
 	if !m.panes[paneDeadlines].(*deadlinesPane).seekLate(m.scene(), dir) {
 		m.refuse("no later deadline is late among those kept")
 		if dir < 0 {

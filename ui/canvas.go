@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // style is how a cell looks: a role in the low bits, flags above.
@@ -146,12 +146,7 @@ func (a area) put(x, y int, r rune, s style) {
 // cut. Runes that would move the cursor are left out.
 func (a area) text(x, y int, st style, s string) int {
 	for _, r := range s {
-		w := 1
-		if r >= 0x1100 {
-			w = runewidth.RuneWidth(r)
-		} else if r < ' ' || r == 0x7f {
-			continue
-		}
+		w := runeWidth(r)
 		switch {
 		case w == 0:
 			continue
@@ -246,12 +241,19 @@ func (a area) box(s style) area {
 func textWidth(s string) int {
 	n := 0
 	for _, r := range s {
-		switch {
-		case r >= 0x1100:
-			n += runewidth.RuneWidth(r)
-		case r >= ' ' && r != 0x7f:
-			n++
-		}
+		n += runeWidth(r)
 	}
 	return n
+}
+
+// runeWidth is the number of columns that a rune takes, 0 for those that are not
+// written. The signs, lines, blocks and braille of the screen are one wide.
+func runeWidth(r rune) int {
+	switch {
+	case r < ' ' || r >= 0x7f && r < 0xa0:
+		return 0
+	case r < 0x300 || r >= 0x2010 && r < 0x2028 || r >= 0x2190 && r < 0x2200 || r >= 0x2500 && r < 0x25fd || r >= 0x2800 && r < 0x2900:
+		return 1
+	}
+	return ansi.StringWidth(string(r))
 }

@@ -52,6 +52,8 @@ func (m *Model) draw() {
 	switch {
 	case m.helping:
 		m.drawHelp(body)
+	case m.why != nil && m.prompt == nil && m.question == nil:
+		m.drawExplain(s, body)
 	case m.prompt != nil && m.prompt.kind == askPalette:
 		m.drawPalette(body)
 	case m.question != nil:
@@ -119,11 +121,11 @@ var footerActions = map[string][]keymap.Action{
 	"": {keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextPane, keymap.Zoom, keymap.Help, keymap.Palette,
 		keymap.Quit, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut,
 		keymap.AdvanceUp, keymap.Adaptive, keymap.WaitPlacement, keymap.Record},
-	"Exits":     {keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.Bottom, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"Deadlines": {keymap.Right, keymap.Open, keymap.NextLate, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Exits":     {keymap.Open, keymap.Explain, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.Bottom, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Deadlines": {keymap.Explain, keymap.Right, keymap.Open, keymap.NextLate, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"Knobs":     {keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
 	"Console":   {keymap.Filter, keymap.PageUp, keymap.Bottom, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"inspector": {keymap.Back, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
+	"inspector": {keymap.Back, keymap.Explain, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
 	"help":      {keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Palette},
 }
 
@@ -181,6 +183,8 @@ func (m *Model) barWords(s *scene, act keymap.Action, key, short string) (string
 func (m *Model) front() string {
 	switch {
 	case m.helping:
+		return "help"
+	case m.why != nil:
 		return "help"
 	case m.open != nil:
 		return "inspector"

@@ -18,6 +18,9 @@ func (m *Model) helpLines(w int) []helpLine {
 	if m.open != nil {
 		about = inspectorHelp
 	}
+	if m.why != nil {
+		about = explainHelp
+	}
 	for _, p := range about {
 		for i, l := range wrap(p, w-4) {
 			out = append(out, helpLine{words: pickString(i == 0, "· ", "  ") + l})

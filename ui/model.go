@@ -47,7 +47,8 @@ type Model struct {
 	focus paneID
 	zoom  bool
 
-	open     *inspector // the opened exit, nil if none
+	open     *inspector  // the opened exit, nil if none
+	why      *explaining // the open explanation, nil if none
 	prompt   *prompt
 	question *question
 	helping  bool

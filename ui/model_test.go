@@ -172,7 +172,8 @@ func TestRefusedActionsSayWhy(t *testing.T) {
 	tests := []struct{ keys, want string }{
 		{"S", "cannot go back"},
 		{"D", "cannot go back"},
-		{"e", "explain is not available"},
+		{"e", "no deadline to explain"},
+		{"6,e", "2 lists the deadlines"},
 		{"c", "compare is not available"},
 		{"'", "no bookmark to jump to"},
 		{"p", "posted-timer is fixed: the module was loaded without it"},

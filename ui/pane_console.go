@@ -3,6 +3,7 @@ package ui
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -50,7 +51,8 @@ func (p *consolePane) update(s *scene) {
 	}
 }
 
-// plainText removes everything that could act on a terminal.
+// plainText removes everything that could act on a terminal, and what would not
+// take a column of its own.
 func plainText(s string) string {
 	s = ansi.Strip(strings.ToValidUTF8(s, "·"))
 	return strings.Map(func(r rune) rune {
@@ -61,7 +63,7 @@ func plainText(s string) string {
 			return -1
 		case r == '\t':
 			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff:
+		case !unicode.IsPrint(r) || unicode.Is(unicode.M, r):
 			return '·'
 		}
 		return r

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ticktrap/trace"
+	"ticktrap/vmm"
 )
 
 func presentFastpath(s *scene, a area, rs []trace.ExitReason, sel int) {
@@ -12,7 +13,10 @@ func presentFastpath(s *scene, a area, rs []trace.ExitReason, sel int) {
 	bailRows := min(max(a.h-2-len(rs), min(a.h/3, 4)), 1+max(len(bails(&s.state().ExitStats[rs[sel]])), 1))
 	rows := max(min(len(rs), a.h-2-bailRows), 1)
 	if spare := a.h - 2 - rows - bailRows; spare >= 5 {
-		chart := min(spare-1, 12)
+		chart := spare - 1
+		if spare >= 24 { // room for the predicate too
+			chart = spare - 14
+		}
 		fastOverTime(s, a.sub(0, a.h-chart, a.w, chart))
 		a = a.sub(0, 0, a.w, a.h-chart-1)
 	}
@@ -24,7 +28,48 @@ func presentFastpath(s *scene, a area, rs []trace.ExitReason, sel int) {
 			a.mark(2+i, selected)
 		}
 	}
-	fastBails(s, a.sub(0, 2+rows, a.w, a.h-2-rows), rs[sel])
+	used := fastBails(s, a.sub(0, 2+rows, a.w, a.h-2-rows), rs[sel])
+	fastPredicate(s, a.sub(0, 3+rows+used, a.w, a.h-3-rows-used), rs[sel])
+}
+
+// fastPredicate lists the terms that the rule set looks at for a reason, with how
+// often each was the first that failed. It needs a few rows to say anything.
+func fastPredicate(s *scene, a area, r trace.ExitReason) {
+	if a.h < 4 {
+		return
+	}
+	rules := vmm.RuleSet(s.knob(trace.KnobFastpath).Value)
+	x := &s.state().ExitStats[r]
+	a.cut(0, 0, a.w, label, "what "+showKnob(trace.KnobFastpath, uint64(rules))+" looks at, in order, and how often it failed first")
+	y, shown := 1, map[trace.Clause]bool{}
+	for _, c := range predicateOf(rules, r) {
+		if y >= a.h {
+			return
+		}
+		if shown[c] {
+			continue
+		}
+		shown[c] = true
+		n := x.Clauses[c]
+		a.right(10, y, pick(n > 0, warn, dim), group3(n))
+		a.cut(12, y, a.w-12, pick(n > 0, value, text), termWords[c])
+		y++
+	}
+}
+
+// predicateOf is the predicate of a reason; for MSR writes that of both MSRs.
+func predicateOf(rules vmm.RuleSet, r trace.ExitReason) []trace.Clause {
+	ts := fastTerms(rules, &trace.ExitRecord{Reason: r, Info1: 0x6e0})
+	if r != trace.ExitMSRWrite || rules == vmm.RulesOff {
+		return ts
+	}
+	icr, _ := handlerTerms(rules, &trace.ExitRecord{Reason: r, Info1: 0x830})
+	own, _ := handlerTerms(rules, &trace.ExitRecord{Reason: r, Info1: 0x6e0})
+	at := len(ts) - len(own) // where the handler's terms begin
+	if rules != vmm.RulesS004 {
+		at -= len(exitTestTerms)
+	}
+	return slices.Concat(ts[:at], []trace.Clause{trace.ClauseOtherMSR}, own, icr, ts[at+len(own):])
 }
 
 // fastTotals sums over all reasons.
@@ -84,7 +129,9 @@ func fastHead(s *scene, a area) {
 	a.text(0, 0, label, "reason")
 	a.right(28, 0, label, "exits")
 	a.right(36, 0, label, "hit")
-	a.right(46, 0, label, "mean cyc")
+	if a.w >= 48 {
+		a.right(46, 0, label, "mean cyc")
+	}
 	a.pieces(48, 0, a.w-48, []piece{{blockString(s, 0) + " re-entered ", good, 0}, {blockString(s, 1) + " handled ", warn, 1},
 		{"· not taken", dim, 2}})
 }
@@ -95,8 +142,10 @@ func fastLine(s *scene, a area, r trace.ExitReason) {
 	a.cut(0, 0, 20, pick(hit > 0, value, text), r.String())
 	a.right(28, 0, value, group3(x.Count))
 	a.right(36, 0, pick(hit > 0, good, dim), percent(hit, x.Count))
-	a.right(46, 0, dim, group3(uint64(max(x.Cycles.Mean(), 0))))
-	w := a.w - 48
+	if a.w >= 48 {
+		a.right(46, 0, dim, group3(uint64(max(x.Cycles.Mean(), 0))))
+	}
+	w := min(a.w-48, 100)
 	if w < 4 {
 		return
 	}
@@ -135,9 +184,10 @@ func bails(x *trace.ExitStats) []bail {
 	return out
 }
 
-func fastBails(s *scene, a area, r trace.ExitReason) {
+// fastBails lists why a reason did not re-enter and returns the rows used.
+func fastBails(s *scene, a area, r trace.ExitReason) int {
 	if a.h <= 0 {
-		return
+		return 0
 	}
 	x := &s.state().ExitStats[r]
 	bs := bails(x)
@@ -160,6 +210,7 @@ func fastBails(s *scene, a area, r trace.ExitReason) {
 		end := a.cut(19, y, a.w-19, value, b.clause.String())
 		a.cut(end+2, y, a.w-end-2, dim, clauseShort(b.clause))
 	}
+	return min(1+len(bs), a.h)
 }
 
 func stripFastpath(s *scene, a area) {

@@ -13,6 +13,28 @@ func presentKnobs(s *scene, a area, sel int) {
 			a.mark(i-from, selected)
 		}
 	}
+	presentTurns(s, a.sub(0, len(knobRows)+1, a.w, a.h-len(knobRows)-1))
+}
+
+// presentTurns lists the last turns of knobs, newest first.
+func presentTurns(s *scene, a area) {
+	if a.h < 3 {
+		return
+	}
+	a.hline(0, 0, a.w, '─', faint)
+	a.text(1, 0, label, " turned in this run ")
+	r := &s.state().KnobTurns
+	if r.N == 0 {
+		a.cut(1, 1, a.w-1, dim, "no knob has been turned yet; each turn is an event and marks the charts with its key")
+		return
+	}
+	for i := 0; i < r.Len() && i+1 < a.h; i++ {
+		k := r.Last(i)
+		a.text(1, 1+i, knobMark|strong, knobLetter(s, k))
+		x := a.text(5, 1+i, dim, "TSC "+group3(uint64(k.At))+"  ")
+		x = a.text(x, 1+i, text, k.Knob.String()+" ")
+		a.text(x, 1+i, value, showKnob(k.Knob, k.Old)+" → "+showKnob(k.Knob, k.Value))
+	}
 }
 
 // knobKeys are the keys that turn a knob, as the pane shows them.

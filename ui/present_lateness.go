@@ -9,7 +9,7 @@ import (
 )
 
 // axisCols is the width of the labels left of a chart.
-const axisCols = 9
+const axisCols = 10
 
 // presentScatter draws lateness over time with the on-time band and the turns of
 // knobs.

@@ -100,7 +100,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	}
 	m.dirty = true
-	if m.helping || m.open != nil {
+	if m.helping || m.open != nil || m.why != nil {
 		if wheel != keymap.BadAction {
 			return m.act(wheel)
 		}

@@ -1,0 +1,177 @@
+package ui
+
+import (
+	"strconv"
+
+	"ticktrap/internal/clock"
+	"ticktrap/keymap"
+	"ticktrap/trace"
+	"ticktrap/trace/explain"
+)
+
+// explaining is an open explanation. It is made once, when it is asked for, so
+// that it stays while the guest runs on.
+type explaining struct {
+	x   *explain.Explanation
+	off int
+}
+
+// explainSelected explains the deadline that is in front: that of the opened
+// exit, of the selected exit, or the selected one of Deadlines.
+func (m *Model) explainSelected() {
+	s := m.scene()
+	st := s.state()
+	var c *trace.Chain
+	switch p := m.panes[m.focus].(type) {
+	case *exitsPane:
+		n := p.chosen(s)
+		if m.open != nil {
+			n = m.open.num
+		}
+		if x := exitByNum(st, n); x != nil {
+			c = chainOf(st, x)
+		}
+		if c == nil {
+			m.refuse("no deadline that is still kept belongs to this exit; 2 lists the deadlines")
+			return
+		}
+	default:
+		d := m.panes[paneDeadlines].(*deadlinesPane)
+		c = st.Chains.Get(d.selected(s))
+	}
+	if c == nil {
+		m.refuse("there is no deadline to explain yet")
+		return
+	}
+	m.why = &explaining{x: explain.Explain(&s.f.Header, st, c)}
+}
+
+func (e *explaining) act(a keymap.Action, page int) bool {
+	n, ok := scrolled(e.off, a, page)
+	if ok {
+		e.off = n
+	}
+	return ok
+}
+
+// explainLine is a line of the explanation: pieces, and a bar in tenths of a
+// percent or −1.
+type explainLine struct {
+	ps     []piece
+	tenths int
+}
+
+// explainLines is the explanation for a width.
+func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
+	add := func(ps ...piece) { out = append(out, explainLine{ps, -1}) }
+	for _, l := range wrap(x.Verdict, w-2) {
+		add(piece{l, value | strong, 0})
+	}
+	add()
+	if len(x.Causes) > 0 {
+		add(piece{"where the time went", titleFocus, 0}, piece{"  shares add up to the lateness", dim, 1})
+		last := ""
+		for i := range x.Causes {
+			note := causeNote(&x.Causes[i])
+			if note == last {
+				note = ""
+			} else {
+				last = note
+			}
+			out = append(out, causeLines(s, &x.Causes[i], note, w)...)
+		}
+		add()
+	}
+	add(piece{"step by step", titleFocus, 0}, piece{"  distance from the deadline, and from the step before", dim, 1})
+	for i := range x.Steps {
+		st := &x.Steps[i]
+		lead := padLeft(s.cyc(clock.Cycles(st.FromTarget)), 16) + padLeft(s.cyc(clock.Cycles(st.FromLast)), 16)
+		words := wrap(st.Words, max(w-46, 20))
+		for j := 0; j < max(len(words), 1); j++ {
+			ps := []piece{{padRight("", 12) + padLeft("", 32), text, 0}}
+			if j == 0 {
+				ps = []piece{{padRight(st.Name, 12), label, 0}, {lead, value, 0}}
+			}
+			if j < len(words) {
+				ps = append(ps, piece{"  " + words[j], text, 0})
+			}
+			add(ps...)
+		}
+	}
+	for _, wh := range x.Withheld {
+		for i, l := range wrap(wh, w-4) {
+			add(piece{pickString(i == 0, "? ", "  "), warn, 0}, piece{l, dim, 0})
+		}
+	}
+	return out
+}
+
+// causeNote is why, and which knob would change it.
+func causeNote(c *explain.Cause) string {
+	note := c.Why
+	if c.Knob != "" {
+		if note != "" {
+			note += "; "
+		}
+		note += "try " + c.Knob + "=" + c.Value
+	}
+	return note
+}
+
+func causeLines(s *scene, c *explain.Cause, note string, w int) (out []explainLine) {
+	share := strconv.FormatFloat(float64(c.Tenths)/10, 'f', 1, 64) + "%"
+	mark := ""
+	if c.Inferred {
+		mark = "  inferred"
+	}
+	out = append(out, explainLine{[]piece{{padLeft(share, 7) + " ", value, 0}, {padRight("", explainBar) + " ", text, 0},
+		{padLeft(s.cyc(clock.Cycles(c.Cycles)), 14) + "  ", value, 0}, {c.Words, text, 0}, {mark, warn, 1}}, c.Tenths})
+	for _, l := range wrap(note, max(w-explainBar-28, 20)) {
+		out = append(out, explainLine{[]piece{{padRight("", explainBar+25), text, 0}, {l, dim, 0}}, -1})
+	}
+	return out
+}
+
+const explainBar = 16 // columns of a share's bar
+
+func padLeft(s string, w int) string {
+	for textWidth(s) < w {
+		s = " " + s
+	}
+	return s
+}
+
+func padRight(s string, w int) string {
+	for textWidth(s) < w {
+		s += " "
+	}
+	return s
+}
+
+// drawExplain draws the explanation over the body.
+func (m *Model) drawExplain(s *scene, body area) {
+	x := m.why.x
+	w := min(body.w, 130)
+	lines := explainLines(s, x, w-4)
+	a := overlay(body, w, min(len(lines)+3, body.h))
+	head := " deadline " + group3(x.Deadline) + "  v" + strconv.Itoa(x.VCPU) + " " + x.Mode + " "
+	frame := area{a.c, a.x - 1, a.y - 1, a.w + 2, a.h + 2}
+	end := frame.text(3, 0, titleFocus, head)
+	frame.text(end, 0, badge, " "+x.Provenance+" ")
+	m.why.off = min(m.why.off, max(len(lines)-a.h, 0))
+	for i := 0; i < a.h && m.why.off+i < len(lines); i++ {
+		l := lines[m.why.off+i]
+		a.pieces(1, i, a.w-2, l.ps)
+		if l.tenths >= 0 {
+			a.bar(9, i, explainBar, float64(l.tenths)/1000, late)
+		}
+	}
+	if rest := len(lines) - m.why.off - a.h; rest > 0 {
+		a.right(a.w-1, a.h-1, dim, " ↓ "+strconv.Itoa(rest)+" more lines ")
+	}
+}
+
+var explainHelp = []string{
+	"Why one deadline was late or early: every cycle between the deadline and the handler belongs to one cause, so the shares add up.",
+	"try — the knob that would change the cause. inferred — the events do not state it. ? — what this source cannot tell.",
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ticktrap/internal/golden"
+)
+
+// TestPanesLookAsTheyDid compares whole screens as text: every pane focused at
+// 80×24 and zoomed at 200×60, the overview, and what is opened over them.
+func TestPanesLookAsTheyDid(t *testing.T) {
+	type shot struct {
+		name   string
+		w, h   int
+		events int
+		keys   string
+	}
+	shots := []shot{
+		{"overview-200x60", 200, 60, 11_500, "2"},
+		{"overview-110x34", 110, 34, 11_500, "1"},
+		{"start-80x24", 80, 24, 0, "2"},
+		{"start-200x60", 200, 60, 0, "1"},
+		{"inspector-80x24", 80, 24, 11_000, "6,enter"},
+		{"inspector-200x60", 200, 60, 11_000, "6,enter"},
+		{"inspector-past-120x40", 120, 40, 11_500, "6,up,up,up,enter"},
+		{"explain-80x24", 80, 24, 11_500, "2,N,e"},
+		{"explain-120x40", 120, 40, 11_500, "2,N,e"},
+		{"help-80x24", 80, 24, 11_500, "4,?"},
+		{"palette-80x24", 80, 24, 11_500, ":,h,a,l,t"},
+		{"nanoseconds-120x40", 120, 40, 11_500, "2,u"},
+	}
+	for p := range numPanes {
+		key := fmt.Sprint(int(p) + 1)
+		name := strings.ToLower(paneTitles[p])
+		shots = append(shots, shot{name + "-80x24", 80, 24, 11_500, key}, shot{name + "-zoom-200x60", 200, 60, 11_500, key + ",z"})
+	}
+	for _, sh := range shots {
+		t.Run(sh.name, func(t *testing.T) {
+			r := newRig(t, sh.w, sh.h, sh.events)
+			r.press(sh.keys)
+			golden.Equal(t, "testdata/screens/"+sh.name+".txt", []byte(r.screen()))
+		})
+	}
+}
+
+func TestNoLineIsWiderThanTheScreen(t *testing.T) {
+	for _, w := range []int{64, 80, 99, 110, 133, 200} {
+		r := newRig(t, w, 40, 11_500)
+		for p := range numPanes {
+			r.m.focus = p
+			for i, l := range strings.Split(r.screen(), "\n") {
+				if n := textWidth(l); n > w {
+					t.Errorf("%s at %d columns: line %d has %d", paneTitles[p], w, i, n)
+				}
+			}
+		}
+	}
+}
