@@ -80,5 +80,5 @@ func CPUID(leaf, subleaf uint32) [4]uint32 {
 // brand is the processor's name, "ticktrap interpreter", in the three leaves.
 var brand = [3][4]uint32{
 	{0x6b636974, 0x70617274, 0x746e6920, 0x72707265}, // "tick" "trap" " int" "erpr"
-	{0x72657465},                                     // "eter"
+	{0x72657465}, // "eter"
 }

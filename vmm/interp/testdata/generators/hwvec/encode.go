@@ -30,6 +30,8 @@ type row struct {
 	lock  bool
 	// pre runs before the operands are chosen, post after encoding.
 	pre, post func(*inst)
+	// build, if set, makes the code instead of enc.
+	build func(*inst)
 }
 
 // usual is the number of instances per row and operand size.
@@ -89,6 +91,10 @@ func (w *row) instance(r *interptest.Rand, sz byte) *interptest.Vector {
 				i.In.GPR[n] = uint64(uint32(v))
 			}
 		}
+	}
+	if w.build != nil {
+		w.build(i)
+		return i.Vector
 	}
 	if w.pre != nil {
 		w.pre(i)

@@ -52,7 +52,7 @@ type family struct {
 func families() []family {
 	return []family{
 		{"integer", integerRows()}, {"bits", bitRows()}, {"stack", stackRows()}, {"string", stringRows()},
-		{"fault", faultRows()}, {"compat", compatRows()},
+		{"chain", chainRows()}, {"fault", faultRows()}, {"compat", compatRows()},
 		{"x87", x87Rows()}, {"transcendental", transcendentalRows()},
 		{"ssefloat", sseFloatRows()}, {"sseint", sseIntRows()},
 	}
@@ -99,7 +99,7 @@ type wireState struct {
 }
 
 type wireIn struct {
-	Code      [32]byte
+	Code      [128]byte
 	Len, Mode uint32
 	S         wireState
 }

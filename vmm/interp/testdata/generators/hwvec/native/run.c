@@ -34,7 +34,7 @@ struct state {
 	struct x87 st[8];
 	uint8_t mem[256];
 };
-struct in { uint8_t code[32]; uint32_t len, mode; struct state s; };
+struct in { uint8_t code[128]; uint32_t len, mode; struct state s; };
 struct out { struct state s; uint32_t vector, code; uint64_t cr2; };
 
 static struct in *in;
