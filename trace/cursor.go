@@ -21,7 +21,7 @@ type Cursor struct {
 }
 
 // Cursor returns a cursor at the first event.
-func (r *Recording) Cursor() *Cursor { return &Cursor{rec: r, chunk: -1} }
+func (r *Recording) Cursor() *Cursor { return &Cursor{rec: r, chunk: -1, seq: r.first} }
 
 // Seq is the number of the event that Next returns next.
 func (c *Cursor) Seq() Seq { return c.seq }
@@ -42,10 +42,18 @@ func (c *Cursor) Next() (Event, error) {
 
 // SeekSeq moves to event n. The end, Events, is a place too.
 func (c *Cursor) SeekSeq(n Seq) error {
-	if n > c.rec.events {
-		return fmt.Errorf("event %d: the recording has %d", n, c.rec.events)
+	if err := c.rec.has(n); err != nil {
+		return err
 	}
 	c.seq = n
+	return nil
+}
+
+// has reports whether n is a place in the recording.
+func (r *Recording) has(n Seq) error {
+	if n < r.first || n > r.events {
+		return fmt.Errorf("event %d: the recording holds events %d to %d", n, r.first, r.events)
+	}
 	return nil
 }
 
@@ -118,11 +126,11 @@ func (c *Cursor) checkTimes(b *block) error {
 	return nil
 }
 
-// StateAt makes s the state after the first n events, and moves the cursor
+// StateAt makes s the state after the first n events of the run, and moves the cursor
 // there. It starts from the nearest snapshot; what s was does not matter.
 func (c *Cursor) StateAt(n Seq, s *State) error {
-	if n > c.rec.events {
-		return fmt.Errorf("event %d: the recording has %d", n, c.rec.events)
+	if err := c.rec.has(n); err != nil {
+		return err
 	}
 	snaps := c.rec.snaps
 	i := sort.Search(len(snaps), func(i int) bool { return snaps[i].place.first > n }) - 1
@@ -133,6 +141,7 @@ func (c *Cursor) StateAt(n Seq, s *State) error {
 		*s = State{}
 	}
 	s.Reset(&c.rec.header)
+	s.Events = c.rec.first
 	return c.fold(n, s)
 }
 

@@ -40,7 +40,9 @@
 //	H  once, first: the Header as JSON, see headerWire
 //	E  up to 16384 events; event numbers go on from block to block
 //	S  the State after all events before it, as written by appendState. It is a
-//	   cache: a reader that knows another layout folds the events instead
+//	   cache: a reader that knows another layout folds the events instead. A
+//	   recording that was begun in the middle of a run has one before the first
+//	   E block, and its event numbers go on from there
 //	C  one Action as JSON: a user's action that is no event
 //	X  once, last: the index. Its body is a count, then per block E, S and C its
 //	   kind byte, offset, first event, number of events, least and greatest TSC

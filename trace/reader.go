@@ -23,6 +23,7 @@ type Recording struct {
 	chunks  []block
 	snaps   []block
 	actions []Action
+	first   Seq // of the first event in the recording
 	events  Seq
 	last    clock.TSC
 	warning string
@@ -44,7 +45,23 @@ func Open(r io.ReaderAt, size int64) (*Recording, error) {
 	if err := s.scan(); err != nil {
 		return nil, err
 	}
+	rec.checkBase()
 	return rec, nil
+}
+
+// checkBase warns if the state that a recording begins with cannot be read.
+func (r *Recording) checkBase() {
+	if r.first == 0 {
+		return
+	}
+	var st State
+	if len(r.snaps) > 0 && r.snaps[0].place.first == r.first && r.Cursor().restore(&r.snaps[0], &st) == nil {
+		return
+	}
+	if r.warning != "" {
+		r.warning += "; "
+	}
+	r.warning += fmt.Sprintf("the recording begins at event %d with a state that this version cannot read: figures are those since then", r.first)
 }
 
 // OpenFile opens the recording called name. The closer closes the file.
@@ -78,7 +95,12 @@ func (r *Recording) Header() *Header { return &r.header }
 // nothing is.
 func (r *Recording) Warning() string { return r.warning }
 
-// Events is the number of events up to the first damage.
+// First is the number of the first event in the recording: 0, unless it was
+// begun in the middle of the run. States before it are not known.
+func (r *Recording) First() Seq { return r.first }
+
+// Events is the number of events of the run up to the first damage, those before
+// First included.
 func (r *Recording) Events() Seq { return r.events }
 
 // Last is the greatest TSC of an event.
@@ -128,7 +150,7 @@ func (s *scanner) damaged(err error) {
 		what = "cut"
 	}
 	s.rec.warning = fmt.Sprintf("the recording is %s at byte %d of %d: only the %d events before that are shown", what,
-		s.at, s.size, s.rec.events)
+		s.at, s.size, s.rec.events-s.rec.first)
 }
 
 // next reads the block at s.at. The payload is valid until the next call.
@@ -196,6 +218,9 @@ func (s *scanner) readHeader() error {
 func (s *scanner) take(b *block, payload []byte) error {
 	r := s.rec
 	p := &b.place
+	if b.kind == blockSnapshot && len(s.blocks) == 0 {
+		r.first, r.events = p.first, p.first // it begins in the middle
+	}
 	s.blocks = append(s.blocks, *b)
 	switch {
 	case b.kind == blockEvents && (p.first != r.events || p.count == 0 || p.count > b.rawLen || p.min > p.max):

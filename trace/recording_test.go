@@ -125,6 +125,71 @@ func TestAdvanceFoldsOn(t *testing.T) {
 	}
 }
 
+func TestRecordingBegunInTheMiddle(t *testing.T) {
+	const at, n = 700, 3000
+	events := guestEvents(n, 3)
+	var b bytes.Buffer
+	w, err := NewWriterAt(&b, testHeader(), foldAll(testHeader(), events[:at]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events[at:] {
+		w.Emit(e)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rec := openBytes(t, b.Bytes())
+	if rec.Warning() != "" || rec.First() != at || rec.Events() != n {
+		t.Errorf("warning %q, events %d to %d", rec.Warning(), rec.First(), rec.Events())
+	}
+	got, err := readAll(rec)
+	if err != nil || !reflect.DeepEqual(got, events[at:]) {
+		t.Errorf("%d events, %v", len(got), err)
+	}
+	c := rec.Cursor()
+	var s State
+	for _, to := range []Seq{at, at + 1, n} {
+		if err := c.StateAt(to, &s); err != nil {
+			t.Fatal(err)
+		}
+		if d := diffStates(foldAll(testHeader(), events[:to]), &s); d != "" {
+			t.Errorf("state at %d: %s", to, d)
+		}
+	}
+	if err := errors.Join(c.StateAt(at-1, &s), c.SeekSeq(5)); err == nil || !strings.Contains(err.Error(), "holds events 700 to 3000") {
+		t.Errorf("before the beginning: %v", err)
+	}
+	if err := c.SeekTSC(0); err != nil || c.Seq() != at {
+		t.Errorf("SeekTSC(0) goes to %d, %v", c.Seq(), err)
+	}
+	for cut := 0; cut < b.Len(); cut += 211 {
+		if rec, err := Open(bytes.NewReader(b.Bytes()[:cut]), int64(cut)); err == nil && rec.Warning() == "" {
+			t.Fatalf("cut at %d: no warning", cut)
+		}
+	}
+}
+
+func TestBeginningThatCannotBeReadIsTold(t *testing.T) {
+	h, err := encodeHeader(testHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := appendState(nil, foldAll(testHeader(), guestEvents(9, 1)))
+	for name, p := range map[string]placement{"other layout": {first: 9, layout: 1}, "other place": {first: 8, layout: stateLayout()}} {
+		b := appendBlock(appendPreamble(nil), blockHeader, nil, h, nil)
+		b = appendBlock(b, blockSnapshot, &p, good, nil)
+		rec := openBytes(t, b)
+		if !strings.Contains(rec.Warning(), "cannot read: figures are those since then") {
+			t.Errorf("%s: warning %q", name, rec.Warning())
+		}
+		var s State
+		if err := rec.Cursor().StateAt(p.first, &s); err != nil || s.Events != p.first || s.Exits.N != 0 {
+			t.Errorf("%s: state at %d, %v", name, s.Events, err)
+		}
+	}
+}
+
 func TestSeekByTSC(t *testing.T) {
 	var events []Event
 	for i := range 3*chunkEvents + 5 {
@@ -345,7 +410,7 @@ func TestImpossibleBlocksAreNamed(t *testing.T) {
 		{"wrong times", blockEvents, placement{count: 2, min: 5, max: 7}, c.encode(nil, good), "other times"},
 		{"column too short", blockEvents, placement{count: 3, min: 5, max: 6}, c.encode(nil, good), "too short"},
 		{"bytes left", blockEvents, place, append(c.encode(nil, good), 0), "too many"},
-		{"snapshot of the future", blockSnapshot, placement{first: 3}, nil, "belongs at event 3"},
+		{"action of the future", blockAction, placement{first: 3}, []byte("{}"), "belongs at event 3"},
 		{"action that is no JSON", blockAction, placement{}, []byte("x"), "action:"},
 		{"second header", blockHeader, placement{}, []byte("{}"), "second header"},
 		{"wrong index", blockIndex, placement{}, []byte{9}, "other blocks"},

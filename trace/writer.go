@@ -43,14 +43,27 @@ type Writer struct {
 // NewWriter begins a recording of the run that h describes. The caller closes
 // what it writes to, after Close.
 func NewWriter(w io.Writer, h *Header) (*Writer, error) {
+	var s State
+	s.Reset(h)
+	return NewWriterAt(w, h, &s)
+}
+
+// NewWriterAt begins a recording in the middle of a run: s is the state after
+// the events so far, which the recording does not hold. Screens and reports of
+// the recording show them nevertheless, for the state comes first in it.
+func NewWriterAt(w io.Writer, h *Header, s *State) (*Writer, error) {
 	js, err := encodeHeader(h)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the header: %w", err)
 	}
 	t := &Writer{w: w, events: make([]Event, 0, chunkEvents), enc: newEncoder(), layout: stateLayout()}
-	t.state.Reset(h)
+	s.CopyTo(&t.state)
+	t.seq = s.Events
 	t.write(appendPreamble(nil))
 	t.writeBlock(blockHeader, &placement{}, js, false)
+	if t.seq > 0 {
+		t.snapshot()
+	}
 	return t, t.err
 }
 
@@ -111,6 +124,9 @@ func (t *Writer) snapshot() {
 	t.body = appendState(t.body[:0], &t.state)
 	t.snapAt = t.state.Events
 	if len(t.body) > maxBody {
+		if len(t.index) == 0 {
+			t.err = fmt.Errorf("recording from event %d on: the state takes %d bytes", t.seq, len(t.body))
+		}
 		return // a cache that is too big is left out
 	}
 	p := placement{first: t.state.Events, min: t.state.Now, max: t.state.Now, layout: t.layout}
@@ -155,7 +171,7 @@ func (t *Writer) Err() error { return t.err }
 // Size is the number of bytes written so far.
 func (t *Writer) Size() int64 { return t.offset }
 
-// Events is the number of events taken so far.
+// Events is the number of events of the run so far.
 func (t *Writer) Events() Seq { return t.state.Events }
 
 func (t *Writer) writeBlock(k blockKind, p *placement, body []byte, compress bool) {
