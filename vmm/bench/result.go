@@ -64,6 +64,8 @@ func (r *Result) judge() {
 		r.Verdict, why = r.judgeLevel()
 	case NoFigure:
 		r.Verdict = NotJudged
+	case Same:
+		r.Verdict, why = judgeSame(change)
 	default:
 		r.Verdict, why = r.judgeChange(change)
 	}
@@ -103,6 +105,17 @@ func (r *Result) judgeChange(change float64) (Verdict, []string) {
 		return Miss, []string{fmt.Sprintf("%.0f %% of the published change", part*100)}
 	}
 	return Hit, nil
+}
+
+// visible is the change in ns below which a wake-up latency counts as the same: a
+// tenth of what cyclictest prints.
+const visible = 100
+
+func judgeSame(change float64) (Verdict, []string) {
+	if math.Abs(change) < visible {
+		return Hit, nil
+	}
+	return Miss, []string{"published as hardly a change"}
 }
 
 func (r *Result) judgeCalibrated(part float64) (Verdict, []string) {

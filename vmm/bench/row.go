@@ -51,6 +51,7 @@ const (
 	Change        // only the change; Before is 0, After the change
 	Level         // one figure, in After
 	NoFigure      // the mechanism is named, no figure given
+	Same          // said to change little, no figure given
 )
 
 // Row is one published measurement.
