@@ -29,6 +29,27 @@ type Frame struct {
 	// Knobs are the knobs with what the engine can do about them, in the order
 	// of trace.Knob.
 	Knobs []KnobState
+	// Other is a second run to compare with: the branch that was left last, or
+	// another file. OtherName is empty if there is none.
+	Other     trace.State
+	OtherName string
+	// Timeline is the whole of a recording in coarse steps, for a seek bar. It is
+	// filled while the recording is read through in the background.
+	Timeline Timeline
+}
+
+// Timeline divides a recording into equal stretches of time.
+type Timeline struct {
+	From, To clock.TSC
+	Buckets  []Bucket
+	Complete bool
+}
+
+// Bucket is one stretch of a Timeline.
+type Bucket struct {
+	Deadlines uint32
+	Worst     clock.Cycles // greatest lateness
+	Knob      bool         // a knob was turned
 }
 
 // CPUFrame is one vCPU at the moment of a frame.
@@ -48,8 +69,14 @@ type Status struct {
 	// Speed is guest time per wall time: 1 is real time, 0 as fast as possible.
 	Speed float64
 	// Rate is what is reached, guest seconds per wall second.
-	Rate      float64
-	CanBack   bool   // backwards steps are possible
+	Rate    float64
+	CanBack bool   // backwards steps are possible
+	Break   string // condition at which the run stops, empty if none
+	// Branch is the number of the branch of the run, 0 for the first; Replaying
+	// is true while the position has been passed before, up to Head.
+	Branch    int
+	Replaying bool
+	Head      clock.TSC
 	Recording string // path, empty if not recording
 	RecBytes  int64
 	// Notice is the last thing the user should know, one sentence.
@@ -91,6 +118,8 @@ const (
 	DoMark   // bookmark named Text
 	DoBreak  // stop at condition Text; empty removes it
 	DoSeek   // go to TSC At
+	DoRunTo  // run to the next moment at which condition Text holds
+	DoBackTo // go back to the last one
 )
 
 // Command is an action of the user.

@@ -5,6 +5,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/query"
 	"ticktrap/vmm"
 )
 
@@ -19,8 +20,10 @@ type history struct {
 	spacing uint64 // exits between two checkpoints
 	last    uint64 // exits at the last checkpoint
 	head    uint64 // furthest position of this branch
-	branch  int    // number of this branch, from 0
-	other   Branch // what was left behind by the last branching
+	headTSC clock.TSC
+	branch  int         // number of this branch, from 0
+	ahead   trace.State // at the head, noted when it was left
+	other   Branch      // what was left behind by the last branching
 }
 
 // point is one checkpoint.
@@ -127,8 +130,9 @@ func (h *history) fork(r *Runner) {
 		n--
 	}
 	clear(h.points[n:])
-	h.points, h.inputs, h.head = h.points[:n], h.inputs[:h.next], pos
+	h.points, h.inputs, h.head, h.headTSC = h.points[:n], h.inputs[:h.next], pos, h.eng.Now()
 	h.last = h.points[n-1].st.Kinds[trace.KindExit]
+	h.ahead.CopyTo(&h.other.State)
 	h.other.Name = fmt.Sprintf("branch %d", h.branch)
 	h.other.At = r.eng.Now()
 	h.branch++
@@ -137,8 +141,8 @@ func (h *history) fork(r *Runner) {
 // leave notes the head before the first step back from it.
 func (h *history) leave(r *Runner) {
 	if pos := h.eng.Position(); pos >= h.head {
-		h.head = pos
-		r.st.CopyTo(&h.other.State)
+		h.head, h.headTSC = pos, h.eng.Now()
+		r.st.CopyTo(&h.ahead)
 	}
 }
 
@@ -185,6 +189,60 @@ func (h *history) goTo(r *Runner, m measure, goal uint64) error {
 		return err
 	}
 	return r.runSilently(func() bool { return m(&r.st) >= goal })
+}
+
+// backTo goes back to the last position before the present one at which c held.
+// It looks through the run checkpoint by checkpoint, the latest first.
+func (h *history) backTo(r *Runner, c *query.Condition) (found bool, err error) {
+	h.leave(r)
+	end := h.eng.Position()
+	for i := len(h.points) - 1; i >= 0; i-- {
+		if h.points[i].pos >= end {
+			continue
+		}
+		at, found, err := h.lastHit(r, c, i, end)
+		if err != nil {
+			return false, err
+		}
+		if err := h.restore(r, i); err != nil {
+			return false, err
+		}
+		if found {
+			return true, r.runSilently(func() bool { return h.eng.Position() >= at })
+		}
+		end = h.points[i].pos + 1 // what happened at the checkpoint is before it
+	}
+	return false, nil
+}
+
+// lastHit runs from checkpoint i to position end and returns the last position
+// before it at which c held.
+func (h *history) lastHit(r *Runner, c *query.Condition, i int, end uint64) (at uint64, found bool, err error) {
+	if err := h.restore(r, i); err != nil {
+		return 0, false, err
+	}
+	watch := trace.SinkFunc(func(e trace.Event) {
+		if h.eng.Position() < end && c.Eval(query.MomentOf(&e, &r.st), r.header.Hz) {
+			at, found = h.eng.Position(), true
+		}
+	})
+	r.watch = watch
+	defer func() { r.watch = nil }()
+	err = r.runSilently(func() bool { return h.eng.Position() >= end })
+	return at, found, err
+}
+
+// seek goes to the first position at or after t, no further than the head.
+func (h *history) seek(r *Runner, t clock.TSC) error {
+	h.leave(r)
+	i := len(h.points) - 1
+	for i > 0 && h.points[i].st.Now >= t {
+		i--
+	}
+	if err := h.restore(r, i); err != nil {
+		return err
+	}
+	return r.runSilently(func() bool { return h.eng.Now() >= t || h.eng.Position() >= h.head })
 }
 
 // restore brings back checkpoint i.

@@ -8,6 +8,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/query"
 	"ticktrap/vmm"
 	"ticktrap/vmm/guest"
 	"ticktrap/vmm/model"
@@ -168,5 +169,50 @@ func TestKnobTurnedInThePastBeginsABranch(t *testing.T) {
 	}
 	if err := r.BackExits(100_000); err != nil || r.State().Events > 20 {
 		t.Errorf("going back too far: %v, %d events; want the start of the run", err, r.State().Events)
+	}
+}
+
+// Going back to a condition finds, latest first, what breaks on it found going
+// forward.
+func TestBackToFindsWhatBreaksFound(t *testing.T) {
+	c, err := query.ParseCondition("exit == HLT || kick == wake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, e := newRunner(t, "deadline", "mode=mixed", 1, 1, 3, vmm.DefaultKnobs())
+	r.KeepHistory()
+	r.BreakAt(c)
+	var hits []moment
+	for len(hits) < 40 {
+		if reached, err := r.RunTo(clock.Never, nil); err != nil || !reached || !r.Hit() {
+			t.Fatalf("RunTo = %v, %v, hit %v", reached, err, r.Hit())
+		}
+		hits = append(hits, at(r, e))
+	}
+	for i := len(hits) - 2; i >= 0; i-- {
+		if found, err := r.BackTo(c); err != nil || !found {
+			t.Fatalf("BackTo = %v, %v", found, err)
+		}
+		if got := at(r, e); got != hits[i] {
+			t.Fatalf("hit %d from behind: %+v, want %+v", i, got, hits[i])
+		}
+	}
+	if found, err := r.BackTo(c); err != nil || found {
+		t.Errorf("before the first hit: BackTo = %v, %v, want nothing", found, err)
+	}
+}
+
+// Seeking lands on the same state as stepping there.
+func TestSeekGoesToATime(t *testing.T) {
+	r, e := newRunner(t, "noisy", "", 1, 1, 3, vmm.DefaultKnobs())
+	r.KeepHistory()
+	stepExits(t, r, 300)
+	want := at(r, e)
+	stepExits(t, r, 700)
+	if err := r.Seek(want.now); err != nil {
+		t.Fatal(err)
+	}
+	if got := at(r, e); got.now < want.now || got.exits > want.exits+1 || got.exits+1 < want.exits {
+		t.Errorf("Seek(%d) is at %+v, want about %+v", want.now, got, want)
 	}
 }

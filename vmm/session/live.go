@@ -8,6 +8,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/query"
 	"ticktrap/vmm"
 )
 
@@ -38,6 +39,10 @@ type Live struct {
 	rec     *Recorder
 	notice  string
 	meter   meter
+	// breakText is the break condition; with toGoal the runner has goal instead,
+	// for one stop.
+	breakText, goal string
+	toGoal          bool
 }
 
 // slice is how long the model runs between two looks at the commands.
@@ -82,6 +87,10 @@ func copyFrame(dst, src *vmm.Frame) {
 	src.State.CopyTo(&dst.State)
 	dst.Knobs = append(dst.Knobs[:0], src.Knobs...)
 	dst.CPUs = append(dst.CPUs[:0], src.CPUs...)
+	if dst.OtherName != src.OtherName {
+		src.Other.CopyTo(&dst.Other)
+		dst.OtherName = src.OtherName
+	}
 }
 
 // Do implements vmm.Session.
@@ -138,8 +147,19 @@ func (l *Live) refuse(c *vmm.Command) error {
 		if c.Path == "" && l.frame.Status.Recording == "" {
 			return errors.New("nothing is being recorded")
 		}
-	case vmm.DoBreak, vmm.DoSeek:
-		return errors.New("not possible in a live run yet")
+	case vmm.DoBreak, vmm.DoRunTo, vmm.DoBackTo:
+		if c.Text == "" && c.Verb == vmm.DoBreak {
+			return nil
+		}
+		if c.Verb == vmm.DoBackTo && !l.frame.Status.CanBack {
+			return errors.New("going back is not possible in this run")
+		}
+		_, err := query.ParseCondition(c.Text)
+		return err
+	case vmm.DoSeek:
+		if !l.frame.Status.CanBack {
+			return errors.New("going to another time is not possible in this run")
+		}
 	}
 	return nil
 }
@@ -219,6 +239,7 @@ func (l *Live) advance() {
 	}
 	if reached || err != nil {
 		l.running = false
+		l.stopped()
 		l.publish()
 	}
 }
@@ -243,6 +264,14 @@ func (l *Live) obey(c vmm.Command) {
 		l.back(l.r.BackExits(c.N))
 	case vmm.DoBackDeadline:
 		l.back(l.r.BackDeadlines(c.N))
+	case vmm.DoBreak:
+		l.breakAt(c.Text)
+	case vmm.DoRunTo:
+		l.runTo(c.Text)
+	case vmm.DoBackTo:
+		l.backTo(c.Text)
+	case vmm.DoSeek:
+		l.back(l.r.Seek(c.At))
 	case vmm.DoKnob:
 		l.turn(c.Knob, c.Value)
 	case vmm.DoSpeed:
@@ -275,6 +304,65 @@ func (l *Live) turn(k trace.Knob, v uint64) {
 	}
 }
 
+// breakAt sets or removes the break condition; refuse has checked it.
+func (l *Live) breakAt(text string) {
+	l.breakText = text
+	l.toGoal = false
+	l.arm(text)
+}
+
+// arm gives the runner the condition to stop at.
+func (l *Live) arm(text string) {
+	if text == "" {
+		l.r.BreakAt(nil)
+		return
+	}
+	c, err := query.ParseCondition(text)
+	if err != nil {
+		l.notice = err.Error()
+		return
+	}
+	l.r.BreakAt(c)
+}
+
+// runTo runs until a condition holds once.
+func (l *Live) runTo(text string) {
+	l.arm(text)
+	l.toGoal = true
+	l.goal = text
+	l.r.NoGoal()
+	l.step()
+}
+
+// backTo goes back to the last moment at which a condition held.
+func (l *Live) backTo(text string) {
+	c, err := query.ParseCondition(text)
+	if err != nil {
+		l.notice = err.Error()
+		return
+	}
+	found, err := l.r.BackTo(c)
+	l.back(err)
+	if err == nil && !found {
+		l.notice = "nowhere before: " + text
+	}
+}
+
+// stopped ends a stretch that ran into a condition.
+func (l *Live) stopped() {
+	if l.r.Hit() {
+		text := l.breakText
+		if l.toGoal {
+			text = l.goal
+		}
+		l.notice = "stopped at " + text
+	}
+	if l.toGoal {
+		l.toGoal = false
+		l.arm(l.breakText)
+	}
+}
+
 // back goes back and stays there.
 func (l *Live) back(err error) {
 	l.running = false
@@ -299,6 +387,8 @@ func (l *Live) step() {
 		l.notice = err.Error()
 	case !reached:
 		l.resume() // a long way: go on in the background
+	default:
+		l.stopped()
 	}
 }
 
@@ -312,11 +402,17 @@ func (l *Live) publish() {
 	f.CPUs = l.r.eng.CPUs(f.CPUs[:0])
 	f.Knobs = append(f.Knobs[:0], l.r.eng.Knobs()...)
 	f.Status = l.status()
+	if b := l.r.Other(); b != nil {
+		if f.OtherName != b.Name {
+			b.State.CopyTo(&f.Other)
+		}
+		f.OtherName = b.Name
+	}
 }
 
 func (l *Live) status() vmm.Status {
 	s := vmm.Status{Run: vmm.Paused, Now: l.r.eng.Now(), Speed: l.speed, Rate: l.meter.rate(l.r.header.Hz),
-		CanBack: l.r.CanBack(), Notice: l.notice}
+		CanBack: l.r.CanBack(), Break: l.breakText, Notice: l.notice}
 	if l.running {
 		s.Run = vmm.Running
 	} else {
@@ -325,6 +421,7 @@ func (l *Live) status() vmm.Status {
 	if how, code, ended := l.r.eng.Ended(); ended {
 		s.Run, s.End, s.EndCode = vmm.Ended, how, code
 	}
+	s.Branch, s.Replaying, s.Head = l.r.Where()
 	if l.rec != nil {
 		s.Recording, s.RecBytes = l.rec.path, l.rec.n
 	}

@@ -7,6 +7,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/query"
 	"ticktrap/vmm"
 )
 
@@ -36,9 +37,12 @@ type Runner struct {
 	turned int // of turns, carried out
 	limits Limits
 	goal   goal
-	halt   bool     // leave Run at the next opportunity
-	silent bool     // a stretch is run through again: the tees know it
-	past   *history // nil where the run is not reversible
+	halt   bool             // leave Run at the next opportunity
+	silent bool             // a stretch is run through again: the tees know it
+	past   *history         // nil where the run is not reversible
+	stopAt *query.Condition // break condition, nil if none
+	hit    bool             // it held
+	watch  trace.Sink       // sees every event, a known stretch included
 }
 
 // goal is what a step waits for; zero means nothing.
@@ -134,6 +138,12 @@ func (r *Runner) emit(e trace.Event) {
 			s.Emit(e)
 		}
 	}
+	if r.watch != nil {
+		r.watch.Emit(e)
+	}
+	if r.stopAt != nil && r.stopAt.Eval(query.MomentOf(&e, &r.st), r.header.Hz) {
+		r.hit, r.halt = true, true
+	}
 	switch e.Kind {
 	case trace.KindEntry:
 		if n := r.goal.entries; n != 0 && byEntries(&r.st) >= n {
@@ -179,7 +189,7 @@ func (r *Runner) RunTo(until clock.TSC, stop func() bool) (reached bool, err err
 		if err := r.between(); err != nil {
 			return false, err
 		}
-		r.halt = false
+		r.halt, r.hit = false, false
 		stopped := false
 		r.eng.Run(until, func() bool {
 			if r.halt || r.past != nil && r.past.inputDue() {
@@ -189,7 +199,7 @@ func (r *Runner) RunTo(until clock.TSC, stop func() bool) (reached bool, err err
 			return stopped
 		})
 		switch {
-		case r.stepped():
+		case r.stepped(), r.hit:
 			return true, r.between()
 		case !r.halt && (r.past == nil || !r.past.inputDue()):
 			return r.Done(), r.between()
@@ -215,6 +225,9 @@ func (r *Runner) between() error {
 
 // runSilently runs through a known stretch until done.
 func (r *Runner) runSilently(done func() bool) error {
+	cond := r.stopAt
+	r.stopAt = nil
+	defer func() { r.stopAt = cond }()
 	r.silent = true
 	r.goal = goal{}
 	for !done() {
@@ -250,6 +263,12 @@ func (r *Runner) StepDeadlines(n int) {
 	r.goal = goal{deadlines: r.st.Deadlines.Count() + uint64(max(1, n))}
 }
 
+// BreakAt sets the condition at which RunTo stops; nil removes it.
+func (r *Runner) BreakAt(c *query.Condition) { r.stopAt = c }
+
+// Hit reports whether the last RunTo stopped at the break condition.
+func (r *Runner) Hit() bool { return r.hit }
+
 // NoGoal forgets the goal of a step.
 func (r *Runner) NoGoal() { r.goal = goal{} }
 
@@ -261,6 +280,41 @@ func (r *Runner) BackExits(n int) error { return r.back(byEntries, n) }
 
 // BackDeadlines goes back to the n-th last handled deadline.
 func (r *Runner) BackDeadlines(n int) error { return r.back(byDeadlines, n) }
+
+// BackTo goes back to the last moment before the present one at which the
+// condition held. found is false if there was none; the run is then at its start.
+func (r *Runner) BackTo(c *query.Condition) (found bool, err error) {
+	if r.past == nil {
+		return false, errors.New("this run is not reversible")
+	}
+	return r.past.backTo(r, c)
+}
+
+// Seek goes to the first position at or after t on the common line, as far as the
+// run has been explored.
+func (r *Runner) Seek(t clock.TSC) error {
+	if r.past == nil {
+		return errors.New("this run is not reversible")
+	}
+	return r.past.seek(r, t)
+}
+
+// Where tells the branch of the run, whether the position has been passed
+// before, and how far the branch reaches.
+func (r *Runner) Where() (branch int, replaying bool, head clock.TSC) {
+	if r.past == nil {
+		return 0, false, r.eng.Now()
+	}
+	return r.past.branch, r.past.replaying(), max(r.past.headTSC, r.eng.Now())
+}
+
+// Other is the branch that was left last, nil if there is none.
+func (r *Runner) Other() *Branch {
+	if r.past == nil || r.past.other.Name == "" {
+		return nil
+	}
+	return &r.past.other
+}
 
 func (r *Runner) back(m measure, n int) error {
 	if r.past == nil {
