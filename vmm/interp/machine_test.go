@@ -194,7 +194,7 @@ func (m *machine) runTo(want vmm.ExitKind) vmm.Exit {
 // user makes the machine run at level 3.
 func user(r *vmm.Registers) {
 	r.SS = vmm.Segment{Selector: selUserDS, Limit: 0xffffffff, Attr: 0xc0f3}
-	r.DS, r.ES = r.SS, r.SS
+	r.DS, r.ES, r.FS, r.GS = r.SS, r.SS, r.SS, r.SS
 	if r.EFER&eferLMA != 0 && r.CS.Attr&attrL != 0 {
 		r.CS = vmm.Segment{Selector: selUser64, Limit: 0xffffffff, Attr: 0xa0fb}
 	} else {
