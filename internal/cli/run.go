@@ -164,20 +164,28 @@ func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
 	default:
 		return nil, fail(ExitUsage, "--engine: want auto, model or kvm, have %q", o.engine)
 	}
+	cfg, err := o.modelConfig(knobs)
+	if err != nil {
+		return nil, err
+	}
+	return func(sink trace.Sink) (vmm.Engine, error) { return model.New(cfg, sink) }, nil
+}
+
+// modelConfig is the model run that the flags describe.
+func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 	prof, err := model.LoadProfile(o.profile)
 	if err != nil {
-		return nil, with(ExitUsage, err)
+		return model.Config{}, with(ExitUsage, err)
 	}
 	img, err := o.image(prof.Hz)
 	if err != nil {
-		return nil, err
+		return model.Config{}, err
 	}
 	if o.vcpus == 0 {
 		o.vcpus = img.MinVCPUs()
 	}
-	cfg := model.Config{Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
-		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}
-	return func(sink trace.Sink) (vmm.Engine, error) { return model.New(cfg, sink) }, nil
+	return model.Config{Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
+		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 
 // kvmReason says why /dev/kvm cannot be used.

@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/trace/explain"
+	"ticktrap/vmm"
+	"ticktrap/vmm/guest"
+	"ticktrap/vmm/model"
+	"ticktrap/vmm/rerun"
+	"ticktrap/vmm/session"
+)
+
+// explainOptions are the flags of explain, those of run included.
+type explainOptions struct {
+	run      runOptions
+	live     bool
+	deadline uint64
+	worst    bool
+	earliest bool
+	checks   int
+}
+
+// maxChecks is how many knobs are tried by default.
+const maxChecks = 4
+
+func newExplain(env *Env) *cobra.Command {
+	o := &explainOptions{}
+	c := &cobra.Command{
+		Use:   "explain [FILE | --live [GUEST]]",
+		Short: "say why one deadline was late or early",
+		Long: `explain takes one deadline of a recording, or of a headless run on the model
+(--live, with the flags of run), and prints its chain in words, the causes of its
+lateness ranked, with the decision behind each and the knob that would change it.
+The shares add up to 100 % of the lateness.
+
+Where the run can be repeated (a model run or the recording of one) the deadline
+is run again with the proposed knobs turned just before it was armed, and what
+comes of it is printed.`,
+		Example: `  ticktrap explain session.tt
+  ticktrap explain session.tt --deadline 812
+  ticktrap explain --live --deadlines 500 --knob timer-advance=off`,
+		Args:         cobra.MaximumNArgs(1),
+		SilenceUsage: true,
+		RunE:         func(_ *cobra.Command, args []string) error { return o.main(env, args) },
+	}
+	f := c.Flags()
+	o.run.flags(c)
+	f.BoolVar(&o.live, "live", false, "run the model headless, with the flags of run, and explain that")
+	f.Uint64Var(&o.deadline, "deadline", 0, "explain this deadline (its number in the run)")
+	f.BoolVar(&o.worst, "worst", false, "explain the latest deadline (the default)")
+	f.BoolVar(&o.earliest, "earliest", false, "explain the earliest deadline")
+	f.IntVar(&o.checks, "checks", maxChecks, "how many proposed knobs to try; 0 tries none")
+	for _, name := range []string{"headless", "speed", "paused", "quiet", "record", "assert"} {
+		_ = f.MarkHidden(name)
+	}
+	return c
+}
+
+func (o *explainOptions) main(env *Env, args []string) error {
+	o.run.headless = true
+	pick := explain.Pick{Deadline: trace.Num(o.deadline), Earliest: o.earliest}
+	switch {
+	case o.worst && o.earliest || o.deadline != 0 && (o.worst || o.earliest):
+		return fail(ExitUsage, "--deadline, --worst and --earliest exclude each other")
+	case o.live:
+		if len(args) == 1 {
+			o.run.guest = args[0]
+		}
+		return o.explainLive(env, pick)
+	case len(args) == 0:
+		return fail(ExitUsage, "nothing to explain: want the file of a recording, or --live")
+	}
+	return o.explainFile(env, args[0], pick)
+}
+
+func (o *explainOptions) explainLive(env *Env, pick explain.Pick) error {
+	r, err := o.run.runner()
+	if err != nil {
+		return err
+	}
+	defer r.Engine().Close()
+	f := explain.NewFinder(pick)
+	r.Tee(trace.SinkFunc(func(trace.Event) { f.Look(r.State()) }))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if end, err := o.run.drive(ctx, env, r); err != nil || codeOf(end) == ExitSignal {
+		return errors.Join(err, end)
+	}
+	f.Finish(r.State())
+	var again *rerun.Run
+	if knobs, err := o.run.startKnobs(); err == nil && r.Header().Provenance == trace.Modelled {
+		again = o.again(knobs, r)
+	}
+	return o.print(env.Out, r.Header(), f, again)
+}
+
+// again is the live run to be repeated: without the flags of where it ended.
+func (o *explainOptions) again(knobs vmm.Knobs, r *session.Runner) *rerun.Run {
+	cfg, err := o.run.modelConfig(knobs)
+	if err != nil {
+		return nil
+	}
+	return &rerun.Run{Make: modelMaker(cfg), Turns: turnsOf(r.State())}
+}
+
+func modelMaker(cfg model.Config) func(trace.Sink) (vmm.Rewinder, error) {
+	return func(sink trace.Sink) (vmm.Rewinder, error) { return model.New(cfg, sink) }
+}
+
+func turnsOf(s *trace.State) []trace.KnobMark {
+	var turns []trace.KnobMark
+	for i := range s.KnobTurns.Len() {
+		turns = append(turns, *s.KnobTurns.At(i))
+	}
+	return turns
+}
+
+func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) error {
+	rec, closer, err := trace.OpenFile(name)
+	if err != nil {
+		return with(ExitInput, err)
+	}
+	defer closer.Close()
+	if w := rec.Warning(); w != "" {
+		fmt.Fprintf(env.Err, "ticktrap: warning: %s\n", printable(name+": "+w))
+	}
+	f := explain.NewFinder(pick)
+	var st trace.State
+	st.Reset(rec.Header())
+	cur := rec.Cursor()
+	for {
+		e, err := cur.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return with(ExitDamaged, fmt.Errorf("%s: %w", name, err))
+		}
+		st.Apply(&e)
+		f.Look(&st)
+	}
+	f.Finish(&st)
+	return o.print(env.Out, rec.Header(), f, o.fromHeader(rec.Header(), &st))
+}
+
+// fromHeader is the run that a recording of the model tells of; nil if it does
+// not tell enough to repeat it.
+func (o *explainOptions) fromHeader(h *trace.Header, st *trace.State) *rerun.Run {
+	if h.Engine != "model" {
+		return nil
+	}
+	var knobs vmm.Knobs
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		if knobs.Set(k, h.Knobs[k]) != nil {
+			return nil
+		}
+	}
+	again := o.run
+	if _, builtin := guest.Describe(h.Guest); builtin || again.guest == guest.Default {
+		again.guest = h.Guest // an image elsewhere is given by --guest
+	}
+	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
+	cfg, err := again.modelConfig(knobs)
+	if err != nil {
+		return nil
+	}
+	return &rerun.Run{Make: modelMaker(cfg), Turns: turnsOf(st)}
+}
+
+// print explains the deadline that was found.
+func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, again *rerun.Run) error {
+	c, st, ok := f.Found()
+	if !ok {
+		if o.deadline != 0 {
+			return fail(ExitInput, "there is no deadline %d in this run, or it closed before the first event kept", o.deadline)
+		}
+		return fail(ExitInput, "no deadline of this run reached its handler")
+	}
+	x := explain.Explain(h, st, c)
+	o.check(x, c, st, again)
+	out := []byte(x.Text())
+	if o.run.json {
+		var err error
+		if out, err = json.MarshalIndent(x, "", "  "); err != nil {
+			return fmt.Errorf("explanation: %w", err)
+		}
+		out = append(out, '\n')
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// check tries the proposed knobs on the same deadline.
+func (o *explainOptions) check(x *explain.Explanation, c *trace.Chain, st *trace.State, again *rerun.Run) {
+	want := x.Settings()
+	want = want[:min(len(want), max(0, o.checks))]
+	switch {
+	case len(want) == 0:
+		return
+	case again == nil:
+		x.Withheld = append(x.Withheld, "The run cannot be repeated here, so the proposed knobs were not tried.")
+		return
+	}
+	var try []rerun.Setting
+	for _, s := range want {
+		try = append(try, rerun.Setting(s))
+	}
+	outs, err := again.Deadline(c, armedIn(st, c), try)
+	if err != nil {
+		x.Withheld = append(x.Withheld, "The proposed knobs were not tried: "+err.Error()+".")
+		return
+	}
+	for i, out := range outs {
+		x.Checks = append(x.Checks, checkOf(want[i], c, x.Late, &out))
+	}
+}
+
+func checkOf(s explain.Setting, c *trace.Chain, late int64, out *rerun.Outcome) explain.Check {
+	k := explain.Check{Knob: s.Knob.String(), Value: trace.FormatKnob(s.Knob, s.Value), Before: late,
+		After: int64(out.Chain.Late)}
+	switch {
+	case !out.Ran:
+		k.Note = "its handler did not run within 50 ms"
+	case out.Chain.Target != c.Target:
+		k.Note = fmt.Sprintf("%d cycles instead of %d, for a deadline %d cycles away from this one", k.After, late,
+			out.Chain.Target.Sub(c.Target))
+	}
+	return k
+}
+
+// armedIn is when the exit in which c was armed began, 0 if that is not known.
+func armedIn(st *trace.State, c *trace.Chain) clock.TSC {
+	if c.ArmExit == trace.NoNum {
+		return 0
+	}
+	x := st.Exits.Get(uint64(c.ArmExit) - 1)
+	if x == nil || x.Num != c.ArmExit || x.At > c.ArmAt {
+		return 0
+	}
+	return x.At
+}

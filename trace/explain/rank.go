@@ -1,0 +1,121 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// nanos converts cycles, rounding to the nearest nanosecond.
+func (b *builder) nanos(c clock.Cycles) int64 {
+	if b.s.Hz == 0 {
+		return 0
+	}
+	return int64(math.Round(float64(c) * 1e9 / float64(b.s.Hz)))
+}
+
+// rank makes causes of the spans between the deadline and the handler, the
+// greatest first.
+func (b *builder) rank() []Cause {
+	from, to := b.c.Target, b.end
+	if b.c.ISRAt != 0 && b.c.ISRAt < from {
+		from, to = b.c.ISRAt, b.c.Target
+	}
+	totals := b.totals(from, to)
+	cycles := make([]clock.Cycles, len(totals))
+	for i, t := range totals {
+		cycles[i] = t.cycles
+	}
+	tenths := shares(cycles)
+	out := []Cause{}
+	for i, t := range totals {
+		row := &causeTable[t.cause]
+		k := Cause{ID: row.id, Words: row.words, Cycles: int64(t.cycles), NS: b.nanos(t.cycles), Tenths: tenths[i],
+			Inferred: t.cause == causeGuestOff || t.cause == causeTimerLate}
+		if t.detail != "" {
+			k.Words += " (" + t.detail + ")"
+		}
+		why, clause := b.why(t.cause)
+		k.Why = why
+		if clause != trace.ClauseNone {
+			k.Clause = clause.String()
+		}
+		if row.advice != nil {
+			if a := row.advice(b); a.knob != trace.BadKnob {
+				k.Knob, k.Value = a.knob.String(), trace.FormatKnob(a.knob, a.value)
+			}
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// shares divides 1000 among amounts by the largest remainder, so that they add up
+// to 1000 exactly; nothing at all gets no shares.
+func shares(amounts []clock.Cycles) []int {
+	out := make([]int, len(amounts))
+	var sum clock.Cycles
+	for _, a := range amounts {
+		sum += a
+	}
+	if sum <= 0 {
+		return out
+	}
+	left := 1000
+	order := make([]int, len(amounts))
+	rest := make([]float64, len(amounts))
+	for i, a := range amounts {
+		exact := float64(a) * 1000 / float64(sum)
+		out[i] = int(exact)
+		rest[i] = exact - float64(out[i])
+		order[i] = i
+		left -= out[i]
+	}
+	sort.SliceStable(order, func(i, j int) bool { return rest[order[i]] > rest[order[j]] })
+	for _, i := range order[:min(left, len(order))] {
+		out[i]++
+	}
+	return out
+}
+
+// verdict is the answer in one sentence.
+func (b *builder) verdict(x *Explanation) string {
+	c := b.c
+	if len(x.Causes) == 0 {
+		return "The handler began exactly at the deadline."
+	}
+	top := &x.Causes[0]
+	most := fmt.Sprintf("the largest part is %s, %d cycles (%s)", top.Words, top.Cycles, percent(top.Tenths))
+	switch {
+	case c.ISRAt == 0:
+		return fmt.Sprintf("The deadline passed %d cycles (%d ns) ago and its handler has not run: %s.", x.Late, x.LateNS,
+			top.Words)
+	case x.Late < 0:
+		return fmt.Sprintf("Early by %d cycles (%d ns): %s.", -x.Late, -x.LateNS, most)
+	}
+	return fmt.Sprintf("Late by %d cycles (%d ns): %s.", x.Late, x.LateNS, most)
+}
+
+func percent(tenths int) string { return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10) }
+
+// fates say what became of a deadline whose handler did not run.
+var fates = map[trace.Outcome]string{
+	trace.OutcomeOpen:      "It is still armed, and its time has not come.",
+	trace.OutcomeRearmed:   "It never expired: the guest armed another deadline before its time.",
+	trace.OutcomeCancelled: "It never expired: the guest disarmed its timer before its time.",
+	trace.OutcomeMerged:    "It expired while an earlier expiry was outstanding: one interrupt stood for both.",
+	trace.OutcomeLost:      "It expired and its interrupt was lost",
+	trace.OutcomeDropped:   "It expired, but the guest armed its timer again before the interrupt was injected: dropped.",
+	trace.OutcomeUnknown:   "Events are missing: what became of it is not known.",
+}
+
+func (b *builder) fate() string {
+	w := fates[b.c.Outcome]
+	if b.c.Outcome == trace.OutcomeLost {
+		w += ", because of " + b.c.RouteClause.String() + "."
+	}
+	return w
+}

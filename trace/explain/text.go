@@ -1,0 +1,107 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+)
+
+// textWidth is the width that the text keeps to.
+const textWidth = 80
+
+// Text returns the explanation for a terminal of 80 columns.
+func (x *Explanation) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "deadline %d of vCPU %d, %s, %s (every figure %s)\n", x.Deadline, x.VCPU, x.Mode, x.Outcome, x.Provenance)
+	wrap(&b, "", 2, x.Verdict)
+	b.WriteString("\nchain                 from deadline          step   cycles; ns of the step\n")
+	for i := range x.Steps {
+		s := &x.Steps[i]
+		fmt.Fprintf(&b, "  %-10s %21d %13s\n", s.Name, s.FromTarget, fmt.Sprintf("+%d; %d ns", s.FromLast, s.LastNS))
+		wrap(&b, "", 4, s.Words)
+	}
+	x.causes(&b)
+	x.checks(&b)
+	for _, w := range x.Withheld {
+		wrap(&b, "not proven: ", 2, w)
+	}
+	return b.String()
+}
+
+func (x *Explanation) causes(b *strings.Builder) {
+	if len(x.Causes) == 0 {
+		return
+	}
+	what := "lateness"
+	if x.Late < 0 {
+		what = "earliness"
+	}
+	fmt.Fprintf(b, "\n%-40s%12s%12s%12s\n", "causes of the "+what, "cycles", "ns", "share")
+	var cycles, ns int64
+	said := map[string]int{}
+	for i := range x.Causes {
+		c := &x.Causes[i]
+		mark := ""
+		if c.Inferred {
+			mark = "~"
+		}
+		fmt.Fprintf(b, "  %-38s%12d%12d%12s\n", fmt.Sprintf("%d. %s%s", i+1, mark, c.ID), c.Cycles, c.NS, percent(c.Tenths))
+		wrap(b, "", 5, c.Words)
+		if c.Why != "" {
+			reason(b, said, "why: ", c.Why, i+1)
+		}
+		if c.Knob != "" {
+			reason(b, said, "knob: ", c.Knob+"="+c.Value, i+1)
+		}
+		cycles, ns = cycles+c.Cycles, ns+c.NS
+	}
+	fmt.Fprintf(b, "  %-38s%12d%12d%12s\n", "sum", cycles, ns, "100.0 %")
+}
+
+// reason writes a line under a cause; one that an earlier cause has is not
+// written again.
+func reason(b *strings.Builder, said map[string]int, label, words string, n int) {
+	if first, ok := said[words]; ok {
+		words = fmt.Sprintf("as %d", first)
+	} else {
+		said[words] = n
+	}
+	wrap(b, label, 5, words)
+}
+
+func (x *Explanation) checks(b *strings.Builder) {
+	if len(x.Checks) == 0 {
+		return
+	}
+	b.WriteString("\nthe same deadline again, one knob turned just before it was armed\n")
+	for i := range x.Checks {
+		c := &x.Checks[i]
+		if c.Note != "" {
+			wrap(b, "", 2, fmt.Sprintf("with %s=%s: %s", c.Knob, c.Value, c.Note))
+			continue
+		}
+		wrap(b, "", 2, fmt.Sprintf("with %s=%s: %d cycles instead of %d", c.Knob, c.Value, c.After, c.Before))
+	}
+}
+
+// wrap writes words, indented, in lines of at most textWidth.
+func wrap(b *strings.Builder, label string, indent int, words string) {
+	pad := strings.Repeat(" ", indent)
+	line := pad + label
+	width := len([]rune(line))
+	first := true
+	for w := range strings.FieldsSeq(words) {
+		n := len([]rune(w))
+		if !first && width+1+n > textWidth {
+			b.WriteString(line + "\n")
+			line, width, first = pad, indent, true
+		}
+		if !first {
+			line += " "
+			width++
+		}
+		line += w
+		width += n
+		first = false
+	}
+	b.WriteString(line + "\n")
+}
