@@ -164,24 +164,22 @@ func (d *decoder) match(forms []form) *form {
 			return nil
 		}
 	}
-	var undefined *form
 	for i := range forms {
 		f := &forms[i]
 		switch {
 		case f.prefix == 0x66 && (d.data == 0 || d.rep != 0), f.prefix > 0x66 && d.rep != f.prefix,
-			f.prefix == prefixNone && (d.data != 0 || d.rep != 0):
-		case f.row.attr&only64 != 0 && d.mode != mode64, f.row.attr&no64 != 0 && d.mode == mode64,
+			f.prefix == prefixNone && (d.data != 0 || d.rep != 0),
+			f.row.attr&only64 != 0 && d.mode != mode64, f.row.attr&no64 != 0 && d.mode == mode64,
 			d.modrm&f.mask != f.want, f.memory && d.modrm >= 0xc0:
-			undefined = &formUndefined
-		default:
-			return f
+			continue
 		}
+		return f
 	}
-	return undefined
+	return &formUndefined
 }
 
-// formUndefined stands for an encoding of a known opcode that does not exist in
-// this mode or with this ModRM.
+// formUndefined stands for an encoding of a known opcode that does not exist
+// with these prefixes, in this mode or with this ModRM.
 var formUndefined = form{row: &rowUndefined}
 
 // operands reads what follows the opcode.

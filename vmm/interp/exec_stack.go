@@ -96,18 +96,17 @@ func execPUSHA(c *CPU, o *op) {
 	s.done()
 }
 
+// execPOPA writes each register as it is popped; after a fault half way only the
+// stack pointer is as before, as the hardware vectors show.
 func execPOPA(c *CPU, o *op) {
 	s := c.newStack()
-	var v [8]uint64
 	for i := 7; i >= 0; i-- {
-		var ok bool
-		if v[i], ok = s.pop(o.size); !ok {
+		v, ok := s.pop(o.size)
+		if !ok {
 			return
 		}
-	}
-	for i, x := range v {
 		if i != vmm.RSP {
-			c.putN(uint8(i), o.size, x)
+			c.putN(uint8(i), o.size, v)
 		}
 	}
 	s.done()

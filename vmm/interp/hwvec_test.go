@@ -117,10 +117,21 @@ func (m *vectorMachine) run(t testing.TB, v *interptest.Vector) (got interptest.
 	copy(data[interptest.Scratch&0xfff:], v.In.Mem[:])
 	m.write(t, vecData, data)
 	r := m.regs
-	if v.Mode == 32 {
+	r.GPR, r.RIP, r.RFLAGS = v.In.GPR, v.In.RIP, v.In.Flags
+	if v.Mode != 64 {
+		for i := range r.GPR {
+			r.GPR[i] = uint64(uint32(r.GPR[i]))
+		}
+	}
+	switch v.Mode {
+	case 16:
+		r.RIP -= interptest.CodeBase
+		r.CS = vmm.Segment{Selector: 7, Base: interptest.CodeBase, Limit: 0xfff, Attr: 0xfb}
+		data := vmm.Segment{Selector: 15, Base: interptest.Scratch &^ 0xfff, Limit: 0xfff, Attr: 0xf3}
+		r.SS, r.DS, r.ES = data, data, data
+	case 32:
 		r.CS = vmm.Segment{Selector: 0x23, Limit: 0xffffffff, Attr: 0xc0fb}
 	}
-	r.GPR, r.RIP, r.RFLAGS = v.In.GPR, v.In.RIP, v.In.Flags
 	r.FPU = vmm.FPU{Control: v.In.FCW, Status: v.In.FSW &^ 0x3800, Top: uint8(v.In.FSW >> 11 & 7), Tag: v.In.FTW,
 		XMM: v.In.XMM, MXCSR: v.In.MXCSR}
 	for i, x := range v.In.ST {
@@ -136,7 +147,11 @@ func (m *vectorMachine) run(t testing.TB, v *interptest.Vector) (got interptest.
 	if x.Reason != vmm.ExitHLT || x.RIP-vecBase < vecHandler || x.RIP-vecBase >= vecHandler+32*16 {
 		t.Fatalf("%s: exit %+v, want the HLT of an exception handler", v, x)
 	}
-	return m.outcome(t, uint8((x.RIP-vecBase-vecHandler)/16)), false
+	got = m.outcome(t, uint8((x.RIP-vecBase-vecHandler)/16))
+	if v.Mode == 16 {
+		got.RIP += interptest.CodeBase
+	}
+	return got, false
 }
 
 // outcome collects the state after exception vector.
@@ -248,7 +263,7 @@ func differences(v *interptest.Vector, got *interptest.Outcome) []string {
 	g.Flags = g.Flags&^v.Undef | want.Flags&v.Undef
 	g.FSW = g.FSW&^v.UndefFSW | want.FSW&v.UndefFSW
 	g.RIP = want.RIP
-	if v.Mode == 32 {
+	if v.Mode != 64 {
 		for i := range g.GPR {
 			if g.GPR[i], want.GPR[i] = uint64(uint32(g.GPR[i])), uint64(uint32(want.GPR[i])); i >= 8 {
 				g.GPR[i] = want.GPR[i]

@@ -357,7 +357,7 @@ var rowsTwo = []row{
 	{"F3 0F BC", "tzcnt", "Gv,Ev", "osZapC", 0, 0, both(scan(lowest, true))},
 	{"F3 0F BD", "lzcnt", "Gv,Ev", "osZapC", 0, 0, both(scan(leading, true))},
 	{"0F C8 +r", "bswap", "Zv", "", 0, 0, both(execBSWAP)},
-	{"0F C3", "movnti", "Ey,Gy", "", 0, 0, family{mem: famMOV.mem}},
+	{"NP 0F C3", "movnti", "Ey,Gy", "", 0, 0, family{mem: famMOV.mem}},
 	{"0F 38 F0", "movbe", "Gv,Ev", "", 0, 0, onlyMem(execMOVBE)},
 	{"0F 38 F1", "movbe", "Ev,Gv", "", 0, 0, onlyMem(execMOVBE)},
 	{"0F B2", "lss", "Gv,Ev", "", costSystem, end, onlyMem(loadFar(segSS))},

@@ -17,7 +17,7 @@ const (
 // State is what an instruction of a vector can read and write.
 type State struct {
 	GPR   [16]uint64
-	RIP   uint64
+	RIP   uint64 // linear
 	Flags uint64 // RFLAGS
 	XMM   [16][2]uint64
 	MXCSR uint32
@@ -46,7 +46,7 @@ type Outcome struct {
 // Vector is one measured instruction.
 type Vector struct {
 	Name string
-	Mode int // 64 or 32: the code segment
+	Mode int // 64, 32 or 16: the code segment
 	Code []byte
 	Kind Kind
 	Seed uint64

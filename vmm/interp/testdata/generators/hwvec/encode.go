@@ -26,7 +26,7 @@ type row struct {
 	us    uint16 // the same for the x87 status word
 	n     int    // instances; 0 is the usual number
 	kind  interptest.Kind
-	mode  int // 32 for the compatibility-mode forms
+	mode  int // 32 or 16 for the forms of compatibility mode
 	lock  bool
 	// pre runs before the operands are chosen, post after encoding.
 	pre, post func(*inst)
@@ -84,12 +84,18 @@ func (w *row) instance(r *interptest.Rand, sz byte) *interptest.Vector {
 	i := &inst{Vector: interptest.New(w.name, kind, r.Next()>>32, nil), r: r, w: w, span: 16}
 	i.size = map[byte]int{'b': 1, 'w': 2, 'd': 4, 'q': 8, '-': 4}[sz]
 	i.Undef, i.UndefFSW = w.undef, w.us
-	if w.mode == 32 {
-		i.Mode = 32
+	if w.mode != 0 {
+		i.Mode = w.mode
 		for n := range 16 {
 			if v := i.In.GPR[n]; v>>32 != 0 {
 				i.In.GPR[n] = uint64(uint32(v))
 			}
+		}
+	}
+	if i.Mode == 16 {
+		i.SetGPR(rsp, i.data()+interptest.ScratchSize/2)
+		if sz == '-' {
+			i.size = 2
 		}
 	}
 	if w.build != nil {
@@ -106,12 +112,28 @@ func (w *row) instance(r *interptest.Rand, sz byte) *interptest.Vector {
 	return i.Vector
 }
 
+// data is the address of the scratch area: in 16-bit code an offset in its
+// segments.
+func (i *inst) data() uint64 {
+	if i.Mode == 16 {
+		return interptest.Scratch & 0xfff
+	}
+	return interptest.Scratch
+}
+
 // encode chooses operands and writes the bytes.
 func (i *inst) encode() {
 	var pfx, op, tail []byte
 	var rex byte
 	vex := ""
-	if i.size == 2 {
+	if i.Mode == 16 {
+		if i.size == 4 {
+			pfx = append(pfx, 0x66)
+		}
+		if i.r.Chance(8) { // ES, SS, DS
+			pfx = append(pfx, []byte{0x26, 0x36, 0x3e}[i.r.N(3)])
+		}
+	} else if i.size == 2 {
 		pfx = append(pfx, 0x66)
 	}
 	if i.size == 8 && !strings.HasSuffix(i.w.sizes, "s") {
@@ -143,7 +165,7 @@ func (i *inst) encode() {
 			tail = append(tail, i.displacement(t[3])...)
 		case t == "moffs":
 			i.off = i.r.N(interptest.ScratchSize - i.span)
-			tail = binary.LittleEndian.AppendUint64(tail, interptest.Scratch+uint64(i.off))
+			tail = binary.LittleEndian.AppendUint64(tail, i.data()+uint64(i.off))[:map[int]int{64: 8, 32: 4, 16: 2}[i.Mode]+len(tail)]
 			i.isMem = true
 		default:
 			op = append(op, unhex(t)...)
@@ -198,7 +220,7 @@ func (i *inst) vexPrefix(t string, rex byte) []byte {
 
 func (i *inst) pickReg() int {
 	n := 16
-	if i.Mode == 32 {
+	if i.Mode != 64 {
 		n = 8
 	}
 	for {
@@ -227,6 +249,9 @@ func (i *inst) displacement(kind byte) []byte {
 	}
 	if i.r.Chance(50) {
 		d += 0x300
+	}
+	if i.size == 2 {
+		return []byte{byte(d), byte(d >> 8)}
 	}
 	return binary.LittleEndian.AppendUint32(nil, d)
 }
@@ -271,14 +296,20 @@ func (i *inst) modRM(t string) ([]byte, byte) {
 
 // memory encodes an address of the operand, setting the registers it uses.
 func (i *inst) memory(reg byte) ([]byte, byte) {
-	ea := interptest.Scratch + uint64(i.off)
+	if i.Mode == 16 {
+		if !i.addr32 && i.r.Chance(75) {
+			return i.memory16(reg), 0
+		}
+		i.addr32 = true
+	}
+	ea := i.data() + uint64(i.off)
 	mode := i.r.N(10)
-	if i.Mode == 32 && mode == 1 {
+	if i.Mode != 64 && mode == 1 {
 		mode = 0
 	}
 	switch mode {
 	case 0: // disp32 without base
-		if i.Mode == 32 && i.r.Chance(50) {
+		if i.Mode != 64 && i.r.Chance(50) {
 			return binary.LittleEndian.AppendUint32([]byte{reg | 5}, uint32(ea)), 0
 		}
 		return binary.LittleEndian.AppendUint32([]byte{reg | 4, 0x25}, uint32(ea)), 0
@@ -321,8 +352,44 @@ func (i *inst) memory(reg byte) ([]byte, byte) {
 	return append([]byte{mod | reg | 4, byte(scale<<6 | index&7<<3 | base&7)}, dispBytes...), rex
 }
 
+// memory16 encodes an address of 16-bit code. The registers' upper halves are
+// left as they are, and sums wrap.
+func (i *inst) memory16(reg byte) []byte {
+	ea := uint16(i.data()) + uint16(i.off)
+	bases, indexes := []int{rbx, rbx, rbp, rbp, rsi, rdi, rbp, rbx}, []int{rsi, rdi, rsi, rdi, rsp, rsp, rsp, rsp}
+	rm := i.r.N(8)
+	for i.distinct && (i.reg == bases[rm] || i.reg == indexes[rm]) {
+		rm = i.r.N(8)
+	}
+	mod, disp := i.r.N(3), uint16(i.r.Next())
+	var d []byte
+	switch mod {
+	case 0:
+		disp = 0
+	case 1:
+		disp = uint16(int8(disp))
+		d = []byte{byte(disp)}
+	case 2:
+		d = []byte{byte(disp), byte(disp >> 8)}
+	}
+	if mod == 0 && rm == 6 {
+		return []byte{reg | 6, byte(ea), byte(ea >> 8)}
+	}
+	base, index := bases[rm], indexes[rm]
+	v := ea - disp
+	if index != rsp {
+		x := uint16(i.r.Next())
+		i.SetGPR(index, i.In.GPR[index]&0xffff0000|uint64(x))
+		i.reserve(index)
+		v -= x
+	}
+	i.SetGPR(base, i.In.GPR[base]&0xffff0000|uint64(v))
+	i.reserve(base)
+	return append([]byte{byte(mod<<6) | reg | byte(rm)}, d...)
+}
+
 func (i *inst) addrMask() uint64 {
-	if i.Mode == 32 {
+	if i.Mode != 64 {
 		return 0xffff_ffff
 	}
 	return ^uint64(0)

@@ -52,7 +52,7 @@ type family struct {
 func families() []family {
 	return []family{
 		{"integer", integerRows()}, {"bits", bitRows()}, {"stack", stackRows()}, {"string", stringRows()},
-		{"chain", chainRows()}, {"fault", faultRows()}, {"compat", compatRows()},
+		{"chain", chainRows()}, {"fault", faultRows()}, {"compat", compatRows()}, {"segment16", segment16Rows()},
 		{"x87", x87Rows()}, {"transcendental", transcendentalRows()},
 		{"ssefloat", sseFloatRows()}, {"sseint", sseIntRows()},
 	}

@@ -68,10 +68,10 @@ func (i *inst) chain(n int) {
 			continue
 		}
 		sizes := l.sizes
-		if i.Mode == 32 && sizes == "wdq" {
+		if i.Mode != 64 && sizes == "wdq" {
 			sizes = "wd"
 		}
-		if i.Mode == 32 && sizes == "dq" {
+		if i.Mode != 64 && sizes == "dq" {
 			sizes = "d"
 		}
 		sz := sizes[i.r.N(len(sizes))]

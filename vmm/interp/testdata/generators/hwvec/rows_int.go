@@ -179,7 +179,7 @@ func smallRCX(i *inst) {
 }
 
 func xlat(i *inst) {
-	i.SetGPR(rbx, interptest.Scratch+uint64(i.r.N(128)))
+	i.SetGPR(rbx, i.data()+uint64(i.r.N(128)))
 	i.SetGPR(rax, i.In.GPR[rax]&^0xff|uint64(i.r.N(128)))
 }
 
@@ -336,7 +336,7 @@ func (i *inst) count(byCL bool) uint64 {
 // undefined.
 func (i *inst) shiftFlags(name string) {
 	op := i.Code
-	for op[0] == 0x67 || op[0] == 0x66 || op[0] == 0xf0 || op[0]&0xf0 == 0x40 {
+	for op[0] == 0x67 || op[0] == 0x66 || op[0] == 0xf0 || op[0]&^0x18 == 0x26 || op[0]&0xf0 == 0x40 {
 		op = op[1:]
 	}
 	n := uint64(1)

@@ -7,7 +7,13 @@ import (
 )
 
 // target is an address on the code page for an indirect branch.
-func (i *inst) target() uint64 { return interptest.CodeBase + 0x100 + uint64(i.r.N(0xe00)) }
+func (i *inst) target() uint64 {
+	t := 0x100 + uint64(i.r.N(0xe00))
+	if i.Mode != 16 {
+		t += interptest.CodeBase
+	}
+	return t
+}
 
 func stackRows() []row {
 	branch := func(i *inst) {
@@ -15,18 +21,18 @@ func stackRows() []row {
 		i.setOperand(i.target(), 8)
 	}
 	ret := func(i *inst) {
-		top := i.In.GPR[rsp] - interptest.Scratch
+		top := i.In.GPR[rsp] - i.data()
 		i.setMem(int(top), binary.LittleEndian.AppendUint64(nil, i.target()))
 	}
 	retN := func(i *inst) { i.imm, i.immSet = uint64(i.r.N(256)), true }
 	popf := func(i *inst) {
 		v := i.r.Next() & 0x3ffed7 &^ (1<<14 | 1<<18 | 1<<21 | 1<<8)
-		i.setMem(int(i.In.GPR[rsp]-interptest.Scratch), binary.LittleEndian.AppendUint64(nil, v))
+		i.setMem(int(i.In.GPR[rsp]-i.data()), binary.LittleEndian.AppendUint64(nil, v))
 	}
-	leave := func(i *inst) { i.SetGPR(rbp, interptest.Scratch+uint64(i.r.N(240))) }
+	leave := func(i *inst) { i.SetGPR(rbp, i.data()+uint64(i.r.N(240))) }
 	enter := func(i *inst) {
 		i.imm, i.immSet = uint64(i.r.N(64)), true
-		i.SetGPR(rbp, interptest.Scratch+128+uint64(i.r.N(64)))
+		i.SetGPR(rbp, i.data()+128+uint64(i.r.N(64)))
 	}
 	nested := func(i *inst) { // overwrite the nesting level, the last byte
 		i.Code[len(i.Code)-1] = byte(i.r.N(6)) | byte(i.r.N(2))<<5
@@ -93,9 +99,15 @@ func (i *inst) stringState(match bool) {
 		i.addr32 = true
 		garbage = i.r.Next() << 32
 	}
+	if i.Mode == 16 {
+		garbage = i.r.Next() & 0xffff0000
+		if i.addr32 = i.r.Chance(25); i.addr32 {
+			garbage = 0
+		}
+	}
 	i.SetGPR(rcx, uint64(count)|garbage)
-	i.SetGPR(rsi, interptest.Scratch+uint64(src)|garbage)
-	i.SetGPR(rdi, interptest.Scratch+uint64(dst)|garbage)
+	i.SetGPR(rsi, i.data()+uint64(src)|garbage)
+	i.SetGPR(rdi, i.data()+uint64(dst)|garbage)
 	if match && i.r.Chance(70) {
 		b := byte(i.r.Next())
 		i.setFill(b)

@@ -14,12 +14,14 @@
  * Build: gcc -O2 -o run run.c
  */
 #define _GNU_SOURCE
+#include <asm/ldt.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -57,9 +59,11 @@ static void load(ucontext_t *uc, struct in *t)
 	memcpy((void *)SCRATCH, t->s.mem, 256);
 	for (int i = 0; i < 16; i++)
 		g[gregs[i]] = t->s.gpr[i];
-	g[REG_RIP] = t->s.rip;
+	g[REG_RIP] = t->s.rip - (t->mode == 16 ? CODE : 0);
 	g[REG_EFL] = t->s.flags;
-	g[REG_CSGSFS] = t->mode == 32 ? 0x002b000000000023 : 0x002b000000000033;
+	g[REG_CSGSFS] = t->mode == 16 ? 0x000f000000000007 : t->mode == 32 ? 0x002b000000000023 : 0x002b000000000033;
+	/* 64-bit code, as this, ignores DS and ES. */
+	__asm__ volatile("mov %0, %%ds; mov %0, %%es" ::"r"(t->mode == 16 ? 0xf : 0x2b));
 	f->mxcsr = t->s.mxcsr;
 	f->cwd = t->s.fcw;
 	f->swd = t->s.fsw;
@@ -81,7 +85,7 @@ static void store(ucontext_t *uc, struct out *t)
 	for (int i = 0; i < 16; i++)
 		t->s.gpr[i] = g[gregs[i]];
 	t->vector = g[REG_TRAPNO];
-	t->s.rip = g[REG_RIP] - (t->vector == 3);
+	t->s.rip = g[REG_RIP] - (t->vector == 3) + (in[cur].mode == 16 ? CODE : 0);
 	t->s.flags = g[REG_EFL];
 	t->code = g[REG_ERR];
 	t->cr2 = g[REG_CR2];
@@ -109,7 +113,10 @@ static void handler(int sig, siginfo_t *si, void *p)
 		_exit(2);
 	}
 	if (started)
-		store(uc, &out[cur++]);
+		{
+		store(uc, &out[cur]);
+		cur++;
+	}
 	started = 1;
 	if (cur == n) {
 		fwrite(out, sizeof *out, n, stdout);
@@ -145,8 +152,13 @@ int main(void)
 	int sigs[] = { SIGTRAP, SIGFPE, SIGSEGV, SIGILL, SIGBUS, SIGALRM };
 	for (int i = 0; i < 6; i++)
 		sigaction(sigs[i], &sa, NULL);
-	/* The data segments of the 32-bit vectors; 64-bit code ignores them. */
-	__asm__ volatile("mov %0, %%ds; mov %0, %%es" ::"r"(0x2b));
+	/* The segments of 16-bit vectors, selectors 7 and 15. */
+	struct user_desc code = { .entry_number = 0, .base_addr = CODE, .limit = 0xfff, .contents = 2, .useable = 1 };
+	struct user_desc data = { .entry_number = 1, .base_addr = DATA, .limit = 0xfff, .useable = 1 };
+	if (syscall(SYS_modify_ldt, 1, &code, sizeof code) || syscall(SYS_modify_ldt, 1, &data, sizeof data)) {
+		perror("modify_ldt");
+		return 1;
+	}
 	__asm__ volatile("int3");
 	return 1;
 }
