@@ -15,6 +15,8 @@ const (
 	BackDeadline
 	NextLate
 	PrevLate
+	RunTo
+	BackTo
 	SpeedDown
 	SpeedUp
 	NextPane

@@ -22,6 +22,10 @@ func Default() []Binding {
 		{BackExit, Global, Running, []string{"S"}, "back-exit", "exit back", "go back to the VM-exit before"},
 		{StepDeadline, Global, Running, []string{"d"}, "step-deadline", "deadline", "run until the next deadline's chain is complete and pause"},
 		{BackDeadline, Global, Running, []string{"D"}, "back-deadline", "deadline back", "go back to the deadline before"},
+		{NextLate, Global, Running, []string{"n"}, "next-late", "next late", "run to the next deadline that is later than p99 so far"},
+		{PrevLate, Global, Running, []string{"N"}, "previous-late", "late before", "go back to the last deadline that was later than p99 so far"},
+		{RunTo, Global, Running, []string{">"}, "run-to", "run to", "run to the next moment at which a condition holds"},
+		{BackTo, Global, Running, []string{"<"}, "back-to", "back to", "go back to the last moment at which a condition held"},
 		{SpeedDown, Global, Running, []string{"["}, "slower", "slower", "let virtual time pass ten times slower"},
 		{SpeedUp, Global, Running, []string{"]"}, "faster", "faster", "let virtual time pass ten times faster, up to as fast as possible"},
 
@@ -63,14 +67,12 @@ func Default() []Binding {
 		{TuningEra, Global, Turning, []string{"T"}, "tuning-era", "tuning era", "take the adaptive tuning of the next kernel era"},
 		{Shortcut, Global, Turning, []string{"R"}, "running-shortcut", "shortcut", "take the next rule for posting to the running vCPU"},
 
-		{NextLate, Global, Finding, []string{"n"}, "next-late", "next late", "select the next late deadline in Deadlines"},
-		{PrevLate, Global, Finding, []string{"N"}, "previous-late", "late before", "select the late deadline before in Deadlines"},
 		{Filter, Global, Finding, []string{"/"}, "filter", "filter", "show only the lines that contain a text; ! in front shows the others"},
 		{Break, Global, Finding, []string{"b"}, "break", "break", "pause when a condition holds; an empty one removes it"},
 		{Bookmark, Global, Finding, []string{"m"}, "bookmark", "mark", "set a bookmark at this TSC"},
 		{Jump, Global, Finding, []string{"'"}, "jump", "jump", "jump to a bookmark"},
 		{Explain, Global, Finding, []string{"e"}, "explain", "explain", "explain the selected deadline"},
-		{Compare, Global, Finding, []string{"c"}, "compare", "compare", "compare two stretches of a run"},
+		{Compare, Global, Finding, []string{"c"}, "compare", "compare", "compare before and after the last knob, or with the branch that was left"},
 
 		{Record, Global, Session, []string{"r"}, "record", "record", "start or stop a recording"},
 		{Help, Global, Session, []string{"?", "f1"}, "help", "help", "explain the focused pane and list the keys"},

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strconv"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/keymap"
@@ -50,13 +52,16 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.TuningEra:       turner(trace.KnobTuning, false),
 	keymap.Shortcut:        turner(trace.KnobRunningShort, false),
 
-	keymap.NextLate: func(m *Model) tea.Cmd { return m.seekLate(+1) },
-	keymap.PrevLate: func(m *Model) tea.Cmd { return m.seekLate(-1) },
+	keymap.NextLate: func(m *Model) tea.Cmd { return m.seekLate(vmm.DoRunTo) },
+	keymap.PrevLate: func(m *Model) tea.Cmd { return m.seekLate(vmm.DoBackTo) },
+	keymap.RunTo:    func(m *Model) tea.Cmd { return m.ask(askRunTo) },
+	keymap.BackTo:   func(m *Model) tea.Cmd { return m.ask(askBackTo) },
 	keymap.Filter:   func(m *Model) tea.Cmd { return m.ask(askFilter) },
 	keymap.Break:    func(m *Model) tea.Cmd { return m.ask(askBreak) },
 	keymap.Bookmark: func(m *Model) tea.Cmd { return m.ask(askMark) },
 	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
 	keymap.Explain:  func(m *Model) tea.Cmd { m.explainSelected(); return nil },
+	keymap.Compare:  func(m *Model) tea.Cmd { m.comparing, m.compareOff = !m.comparing, 0; return nil },
 	keymap.Record:   (*Model).toggleRecord,
 	keymap.Help:     func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
 	keymap.Palette:  func(m *Model) tea.Cmd { return m.ask(askPalette) },
@@ -91,6 +96,10 @@ func (m *Model) moves(a keymap.Action) bool {
 			return true
 		}
 		return false
+	case m.comparing:
+		n, ok := scrolled(m.compareOff, a, m.h-headerRows-footerRows-2)
+		m.compareOff = n
+		return ok
 	case m.why != nil:
 		return m.why.act(a, m.h-headerRows-footerRows-2)
 	case m.open != nil:
@@ -126,11 +135,11 @@ func (m *Model) whyNot(a keymap.Action) string {
 	st := &m.frame.Status
 	ended := st.Run == vmm.Ended
 	switch a {
-	case keymap.RunPause, keymap.StepExit, keymap.StepDeadline:
+	case keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextLate, keymap.RunTo:
 		if ended {
 			return "the guest has ended (" + endWords(st) + "); there is nothing to run"
 		}
-	case keymap.BackExit, keymap.BackDeadline:
+	case keymap.BackExit, keymap.BackDeadline, keymap.PrevLate, keymap.BackTo:
 		if !st.CanBack {
 			return "this session cannot go back: it keeps no snapshots to return to"
 		}
@@ -139,7 +148,9 @@ func (m *Model) whyNot(a keymap.Action) string {
 			return "there is no bookmark to jump to; m sets one"
 		}
 	case keymap.Compare:
-		return "compare is not available yet: the percentiles show all deadlines against those since the last knob"
+		if m.frame.OtherName == "" && m.frame.State.Deadlines.KnobAt == 0 {
+			return "there is nothing to compare yet: turn a knob, or step back and run another branch"
+		}
 	}
 	if k := knobOfAction(a); k != trace.BadKnob {
 		return m.whyNotKnob(k)
@@ -209,7 +220,7 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 }
 
 func (m *Model) focusOn(p paneID) tea.Cmd {
-	m.focus, m.open, m.why, m.helping = p, nil, nil, false
+	m.focus, m.open, m.why, m.helping, m.comparing = p, nil, nil, false, false
 	return nil
 }
 
@@ -217,6 +228,8 @@ func (m *Model) back() tea.Cmd {
 	switch {
 	case m.helping:
 		m.helping = false
+	case m.comparing:
+		m.comparing = false
 	case m.why != nil:
 		m.why = nil
 	case m.open != nil:
@@ -292,13 +305,12 @@ func (m *Model) quit() tea.Cmd {
 	return tea.Quit
 }
 
-func (m *Model) seekLate(dir int) tea.Cmd {
-	m.focus, m.open, m.why = paneDeadlines, nil, nil
-	if !m.panes[paneDeadlines].(*deadlinesPane).seekLate(m.scene(), dir) {
-		m.refuse("no later deadline is late among those kept")
-		if dir < 0 {
-			m.refuse("no earlier deadline is late among those kept")
-		}
-	}
-	return nil
+// seekLate runs to the next deadline that is later than p99 so far, or goes back
+// to the last one.
+func (m *Model) seekLate(verb vmm.Verb) tea.Cmd {
+	limit := max(m.frame.State.Deadlines.Late.Percentile(99), trace.OnTimeBand)
+	text := "late > " + strconv.FormatInt(int64(limit), 10)
+	m.say("%s deadline later than p99 so far, %s cycles", pickString(verb == vmm.DoRunTo, "runs to the next", "goes back to the last"),
+		signed3(int64(limit)))
+	return m.do(vmm.Command{Verb: verb, Text: text})
 }

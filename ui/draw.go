@@ -24,6 +24,14 @@ func (m *Model) View() (out string) {
 	return m.view
 }
 
+// barRows is the height of the seek bar, 0 if there is none.
+func (m *Model) barRows() int {
+	if hasBar(m.frame) {
+		return 1
+	}
+	return 0
+}
+
 func (m *Model) tooSmall() bool { return m.w < MinWidth || m.h < MinHeight }
 
 // draw paints the screen on the canvas.
@@ -42,7 +50,11 @@ func (m *Model) draw() {
 	}
 	s := m.scene()
 	presentHeader(s, all.sub(0, 0, m.w, headerRows))
-	body := all.sub(0, headerRows, m.w, m.h-headerRows-footerRows)
+	bar := m.barRows()
+	body := all.sub(0, headerRows, m.w, m.h-headerRows-footerRows-bar)
+	if bar > 0 {
+		presentBar(s, all.sub(0, m.h-footerRows-1, m.w, 1))
+	}
 	if m.open != nil {
 		drawInspector(m, s, body)
 	} else {
@@ -52,6 +64,8 @@ func (m *Model) draw() {
 	switch {
 	case m.helping:
 		m.drawHelp(body)
+	case m.comparing && m.prompt == nil && m.question == nil:
+		m.drawCompare(s, body)
 	case m.why != nil && m.prompt == nil && m.question == nil:
 		m.drawExplain(s, body)
 	case m.prompt != nil && m.prompt.kind == askPalette:
@@ -122,7 +136,7 @@ var footerActions = map[string][]keymap.Action{
 		keymap.Quit, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut,
 		keymap.AdvanceUp, keymap.Adaptive, keymap.WaitPlacement, keymap.Record},
 	"Exits":     {keymap.Open, keymap.Explain, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.Bottom, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"Deadlines": {keymap.Explain, keymap.Right, keymap.Open, keymap.NextLate, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Deadlines": {keymap.Explain, keymap.Right, keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.NextLate, keymap.Compare, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"Knobs":     {keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
 	"Console":   {keymap.Filter, keymap.PageUp, keymap.Bottom, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"inspector": {keymap.Back, keymap.Explain, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
@@ -184,7 +198,7 @@ func (m *Model) front() string {
 	switch {
 	case m.helping:
 		return "help"
-	case m.why != nil:
+	case m.why != nil, m.comparing:
 		return "help"
 	case m.open != nil:
 		return "inspector"

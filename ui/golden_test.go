@@ -5,7 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
+	"ticktrap/internal/clock"
 	"ticktrap/internal/golden"
+	"ticktrap/trace"
+	"ticktrap/vmm"
 )
 
 // TestPanesLookAsTheyDid compares whole screens as text: every pane focused at
@@ -27,6 +32,8 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 		{"inspector-past-120x40", 120, 40, 11_500, "6,up,up,up,enter"},
 		{"explain-80x24", 80, 24, 11_500, "2,N,e"},
 		{"explain-120x40", 120, 40, 11_500, "2,N,e"},
+		{"compare-80x24", 80, 24, 9_000, "c"},
+		{"compare-120x40", 120, 40, 9_000, "c"},
 		{"help-80x24", 80, 24, 11_500, "4,?"},
 		{"palette-80x24", 80, 24, 11_500, ":,h,a,l,t"},
 		{"nanoseconds-120x40", 120, 40, 11_500, "2,u"},
@@ -42,6 +49,32 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 			r.press(sh.keys)
 			golden.Equal(t, "testdata/screens/"+sh.name+".txt", []byte(r.screen()))
 		})
+	}
+}
+
+func TestReplayAndBranchesAreShown(t *testing.T) {
+	r := newRig(t, 120, 40, 9_000)
+	var left trace.State
+	r.m.frame.State.CopyTo(&left)
+	r.s.Other, r.s.OtherName = &left, "branch 0"
+	r.s.Status.Branch, r.s.Status.Break, r.s.Status.CanBack = 1, "late > 20us", true
+	r.s.Status.Replaying, r.s.Status.Head = true, r.s.Status.Now*2
+	tl := vmm.Timeline{From: 0, To: r.s.Status.Now * 2, Complete: true}
+	for i := range 60 {
+		tl.Buckets = append(tl.Buckets, vmm.Bucket{Deadlines: uint32(i % 7), Worst: clock.Cycles(i*i*3 - 200), Knob: i == 31})
+	}
+	r.s.Timeline = tl
+	r.s.Do(vmm.Command{Verb: vmm.DoMark, Text: "x"})
+	r.s.Play(2000)
+	r.frame()
+	golden.Equal(t, "testdata/screens/replay-120x40.txt", []byte(r.screen()))
+	r.press("c")
+	golden.Equal(t, "testdata/screens/compare-branches-120x40.txt", []byte(r.screen()))
+	r.press("esc")
+	r.s.Done = nil
+	r.send(tea.MouseMsg{X: 60, Y: 40 - footerRows - 1, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	if len(r.s.Done) != 1 || r.s.Done[0].Verb != vmm.DoSeek || r.s.Done[0].At == 0 {
+		t.Errorf("a click on the seek bar asks for %+v", r.s.Done)
 	}
 }
 

@@ -21,6 +21,9 @@ func (m *Model) helpLines(w int) []helpLine {
 	if m.why != nil {
 		about = explainHelp
 	}
+	if m.comparing {
+		about = compareHelp
+	}
 	for _, p := range about {
 		for i, l := range wrap(p, w-4) {
 			out = append(out, helpLine{words: pickString(i == 0, "· ", "  ") + l})

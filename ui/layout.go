@@ -33,7 +33,8 @@ type slot struct {
 type arrangement [numPanes]slot
 
 // arrange places the panes on a screen of w × h. It is a pure function, so a
-// click can be resolved without drawing. vcpus sizes the Timer pane.
+// click can be resolved without drawing. h is without the seek bar; vcpus sizes
+// the Timer pane.
 func arrange(w, h int, focus paneID, zoom bool, vcpus int) (arr arrangement) {
 	body := rect{0, headerRows, w, h - headerRows - footerRows}
 	switch {

@@ -53,6 +53,10 @@ type Model struct {
 	question *question
 	helping  bool
 	helpOff  int
+	// comparing shows two runs side by side.
+	comparing  bool
+	compareOff int
+	lastText   [numAsking]string // what was typed last, by prompt
 
 	nanos    bool
 	said     string // last notice

@@ -190,18 +190,6 @@ func exitByNum(st *trace.State, n trace.Num) *trace.ExitRecord {
 	return st.Exits.Get(uint64(n) - 1)
 }
 
-// seekLate selects the next late deadline in a direction.
-func (p *deadlinesPane) seekLate(s *scene, dir int) bool {
-	r := &s.state().Chains
-	for i := p.selected(s) + uint64(dir); r.Get(i) != nil; i += uint64(dir) {
-		if c := r.Get(i); c.Ran() && c.Late > trace.OnTimeBand && p.keep(c) {
-			p.list = list{sel: i, top: p.list.top}
-			return true
-		}
-	}
-	return false
-}
-
 func (p *deadlinesPane) strip(s *scene, a area) { stripDeadlines(s, a) }
 
 func (p *deadlinesPane) act(s *scene, act keymap.Action, rows int) bool {
@@ -249,6 +237,6 @@ func (p *deadlinesPane) help() []string {
 		"over time — lateness of each deadline; the band is ±100 cycles, in which adaptive tuning does nothing; letters on top mark turned knobs by their key.",
 		"histogram — both axes logarithmic; solid columns are the deadlines since the last turned knob, the others all before. Marks: p50, p99, max.",
 		"advance — timer_advance_ns after each tuning step: late steps enlarge it, early ones reduce it.",
-		"← → change the view, ↑ ↓ select a chain, n and N the next and previous late one, enter opens its exit.",
+		"← → change the view, ↑ ↓ select a chain, e explains it, enter opens its exit; n runs to the next late one.",
 	}
 }

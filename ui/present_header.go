@@ -39,9 +39,24 @@ func presentHeader(s *scene, a area) {
 		{"  deadlines ", label, 3}, {group3(s.state().Deadlines.Count()), value, 3},
 		{"  events ", label, 4}, {group3(uint64(s.state().Events)), value, 4},
 	}, lost...))
+	x = a.pieces(x, 1, a.w-x, sessionPieces(st))
 	if host := h.Host; host != "" && a.w-x > textWidth(host)/2+6 {
 		a.cut(x+2, 1, a.w-x-3, dim, host)
 	}
+}
+
+// sessionPieces says where the session stands: branch, replay, break condition.
+func sessionPieces(st *vmm.Status) (ps []piece) {
+	if st.Branch > 0 {
+		ps = append(ps, piece{"  branch " + strconv.Itoa(st.Branch), knobMark | strong, 1})
+	}
+	if st.Replaying {
+		ps = append(ps, piece{"  in the past", early, 0}, piece{", the run goes on to TSC " + group3(uint64(st.Head)), dim, 3})
+	}
+	if st.Break != "" {
+		ps = append(ps, piece{"  break when ", label, 2}, piece{st.Break, warn, 2})
+	}
+	return ps
 }
 
 func argsWord(args string) string {

@@ -22,6 +22,9 @@ const (
 	askMark
 	askJump
 	askRecord
+	askRunTo
+	askBackTo
+	numAsking
 )
 
 // prompts says what each prompt shows before and inside the empty line.
@@ -32,6 +35,8 @@ var prompts = map[asking]struct{ label, hint string }{
 	askMark:    {"bookmark ", "a name"},
 	askJump:    {"jump to ", "a bookmark's name, or a TSC"},
 	askRecord:  {"record to ", "a file"},
+	askRunTo:   {"run to ", "exit == MSR_WRITE && fastpath == bail"},
+	askBackTo:  {"back to ", "late > 20us && vcpu == 1"},
 }
 
 // prompt is a line of text being typed. The palette is one with choices.
@@ -53,10 +58,15 @@ func (m *Model) ask(kind asking) tea.Cmd {
 	in.Prompt = ""
 	in.CharLimit = 400
 	in.Focus()
-	if kind == askRecord {
+	switch kind {
+	case askRecord:
 		in.SetValue(m.opts.RecordTo)
-		in.CursorEnd()
+	case askBreak:
+		in.SetValue(m.frame.Status.Break)
+	case askRunTo, askBackTo:
+		in.SetValue(m.lastText[kind])
 	}
+	in.CursorEnd()
 	m.prompt = &prompt{kind: kind, input: in}
 	m.refreshChoices()
 	return nil
@@ -100,6 +110,7 @@ func (p *prompt) moves(k tea.KeyType) bool {
 // accept carries out what was typed.
 func (m *Model) accept(p *prompt) tea.Cmd {
 	text := strings.TrimSpace(p.input.Value())
+	m.lastText[p.kind] = text
 	switch p.kind {
 	case askPalette:
 		return m.acceptPalette(p, text)
@@ -107,6 +118,12 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 		m.panes[m.focus].filter(text)
 	case askBreak:
 		return m.do(vmm.Command{Verb: vmm.DoBreak, Text: text})
+	case askRunTo, askBackTo:
+		if text == "" {
+			m.refuse("a condition is needed, such as " + prompts[p.kind].hint)
+			return nil
+		}
+		return m.do(vmm.Command{Verb: map[asking]vmm.Verb{askRunTo: vmm.DoRunTo, askBackTo: vmm.DoBackTo}[p.kind], Text: text})
 	case askMark:
 		if text == "" {
 			text = "mark" + strconv.FormatUint(m.frame.State.Bookmarks.N+1, 10)

@@ -90,6 +90,9 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if m.tooSmall() || m.frame == nil || m.prompt != nil || m.question != nil {
 		return nil
 	}
+	if m.barRows() > 0 && msg.Y == m.h-footerRows-1 && msg.Button == tea.MouseButtonLeft && msg.Action != tea.MouseActionRelease {
+		return m.do(vmm.Command{Verb: vmm.DoSeek, At: barTSC(m.frame, msg.X, m.w)})
+	}
 	wheel := keymap.BadAction
 	switch {
 	case msg.Button == tea.MouseButtonWheelUp:
@@ -100,7 +103,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	}
 	m.dirty = true
-	if m.helping || m.open != nil || m.why != nil {
+	if m.helping || m.open != nil || m.why != nil || m.comparing {
 		if wheel != keymap.BadAction {
 			return m.act(wheel)
 		}
@@ -128,5 +131,5 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 }
 
 func (m *Model) arrange() arrangement {
-	return arrange(m.w, m.h, m.focus, m.zoom, len(m.frame.State.VCPUs))
+	return arrange(m.w, m.h-m.barRows(), m.focus, m.zoom, len(m.frame.State.VCPUs))
 }

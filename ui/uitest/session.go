@@ -19,6 +19,10 @@ type Session struct {
 	CPUs  []vmm.CPUFrame
 	// Status is shown; Run, Now and the end are kept by the session.
 	Status vmm.Status
+	// Other, OtherName and Timeline are given with every frame.
+	Other     *trace.State
+	OtherName string
+	Timeline  vmm.Timeline
 	// Done lists the commands that were asked for.
 	Done []vmm.Command
 	// Fail is returned by Do for a verb.
@@ -92,6 +96,10 @@ func (s *Session) Frame(f *vmm.Frame) {
 	s.state.CopyTo(&f.State)
 	f.Knobs = append(f.Knobs[:0], s.Knobs...)
 	f.CPUs = append(f.CPUs[:0], s.CPUs...)
+	if f.OtherName = s.OtherName; s.Other != nil {
+		s.Other.CopyTo(&f.Other)
+	}
+	f.Timeline = s.Timeline
 }
 
 // Do implements vmm.Session.
@@ -121,7 +129,11 @@ func (s *Session) Do(c vmm.Command) error {
 			name |= uint64(c.Text[i]) << (8 * i)
 		}
 		s.apply(trace.Event{TSC: s.Status.Now, Kind: trace.KindMark, VCPU: trace.NoCPU, PCPU: trace.NoCPU, A: name})
-	case vmm.DoBackExit, vmm.DoBackDeadline, vmm.DoBreak, vmm.DoSeek:
+	case vmm.DoBreak:
+		s.Status.Break = c.Text
+	case vmm.DoRunTo:
+		s.PlayUntil(trace.KindEOI)
+	case vmm.DoBackExit, vmm.DoBackDeadline, vmm.DoSeek, vmm.DoBackTo:
 	default:
 		return fmt.Errorf("verb %d is not known here", c.Verb)
 	}

@@ -1,0 +1,262 @@
+package ui
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// side is one of two things compared.
+type side struct {
+	name string
+	late *trace.Lateness
+	st   *trace.State // nil where only latenesses can be told apart
+}
+
+// comparison is the two sides of a frame: this run and the other one, or the
+// deadlines before and after the last knob.
+func comparison(s *scene) (a, b side) {
+	st := s.state()
+	if s.f.OtherName != "" {
+		return side{s.f.OtherName, &s.f.Other.Deadlines.Late, &s.f.Other}, side{"this run", &st.Deadlines.Late, st}
+	}
+	before := subtract(&st.Deadlines.Late, &st.Deadlines.SinceKnob)
+	name := "last knob"
+	if k := st.KnobTurns.Last(0); k != nil {
+		name = k.Knob.String() + " " + showKnob(k.Knob, k.Old) + " → " + showKnob(k.Knob, k.Value)
+	}
+	return side{"before " + name, before, nil}, side{"after", &st.Deadlines.SinceKnob, nil}
+}
+
+// subtract is the distribution of what is in all but not in part, which all
+// contains. Its extremes are those of its buckets.
+func subtract(all, part *trace.Lateness) *trace.Lateness {
+	out := &trace.Lateness{Early: without(&all.Early, &part.Early), Late: without(&all.Late, &part.Late)}
+	out.OnTime = all.OnTime - part.OnTime
+	lo, borrow := bits.Sub64(all.SumLo, part.SumLo, 0)
+	out.SumLo, out.SumHi = lo, all.SumHi-part.SumHi-int64(borrow)
+	first := true
+	out.Each(func(low, high clock.Cycles, _ uint64) {
+		if first {
+			out.Min, first = max(low, all.Min), false
+		}
+		out.Max = min(high, all.Max)
+	})
+	return out
+}
+
+// without is a histogram less the counts of a part of it.
+func without(all, part *trace.Hist) trace.Hist {
+	out := trace.Hist{Counts: slices.Clone(all.Counts), N: all.N - part.N}
+	for i := part.Lo; i < part.Hi; i++ {
+		out.Counts[i] -= part.Counts[i]
+	}
+	for i := all.Lo; i < all.Hi; i++ {
+		if out.Counts[i] != 0 {
+			if out.Hi == 0 {
+				out.Lo = i
+			}
+			out.Hi = i + 1
+		}
+	}
+	return out
+}
+
+// distance is the Kolmogorov–Smirnov statistic of two distributions: the
+// greatest difference of their cumulative shares; and the value beyond which it
+// is not chance at 5 %, 1.36 √((n+m)/(n·m)).
+func distance(a, b *trace.Lateness) (d, limit float64) {
+	n, m := float64(a.Count()), float64(b.Count())
+	if n == 0 || m == 0 {
+		return 0, math.Inf(1)
+	}
+	type step struct{ a, b float64 }
+	steps := map[clock.Cycles]*step{}
+	var order []clock.Cycles
+	at := func(v clock.Cycles) *step {
+		if steps[v] == nil {
+			steps[v] = &step{}
+			order = append(order, v)
+		}
+		return steps[v]
+	}
+	a.Each(func(low, _ clock.Cycles, c uint64) { at(low).a += float64(c) / n })
+	b.Each(func(low, _ clock.Cycles, c uint64) { at(low).b += float64(c) / m })
+	slices.Sort(order)
+	var fa, fb float64
+	for _, v := range order {
+		fa, fb = fa+steps[v].a, fb+steps[v].b
+		d = max(d, math.Abs(fa-fb))
+	}
+	return d, 1.36 * math.Sqrt((n+m)/(n*m))
+}
+
+// drawCompare draws the comparison over the body.
+func (m *Model) drawCompare(s *scene, body area) {
+	a, b := comparison(s)
+	out := overlay(body, min(body.w, 120), body.h)
+	frame := area{out.c, out.x - 1, out.y - 1, out.w + 2, out.h + 2}
+	frame.text(3, 0, titleFocus, " compare ")
+	y := -m.compareOff
+	for _, l := range wrap(compareVerdict(a.late, b.late), out.w-2) {
+		out.text(1, y, value|strong, l)
+		y++
+	}
+	y++
+	ca, cb, cd := min(40, out.w*45/100), min(62, out.w*72/100), min(82, out.w-2)
+	out.text(1, y, label, "lateness")
+	out.right(ca, y, series0|strong, cutString(a.name, ca-12))
+	out.right(cb, y, series2|strong, cutString(b.name, cb-ca-2))
+	out.right(cd, y, label, "difference")
+	y++
+	for _, r := range compareRows(s, a, b) {
+		out.text(1, y, label, r.name)
+		out.right(ca, y, value, r.a)
+		out.right(cb, y, value, r.b)
+		out.right(cd, y, r.st, r.diff)
+		y++
+	}
+	if h := out.h - y - 1; h >= 5 && m.compareOff == 0 {
+		overlayHistogram(s, out.sub(1, y+1, out.w-2, min(h, 16)), a.late, b.late)
+	} else if over := y - out.h; over > 0 {
+		out.right(out.w-1, out.h-1, dim, " ↓ more ")
+	} else {
+		m.compareOff = min(m.compareOff, max(y+m.compareOff-out.h, 0))
+	}
+}
+
+func cutString(s string, w int) string {
+	if textWidth(s) <= w {
+		return s
+	}
+	return string([]rune(s)[:w-1]) + "…"
+}
+
+// compareVerdict says in a sentence what differs and whether it means anything.
+func compareVerdict(a, b *trace.Lateness) string {
+	d, limit := distance(a, b)
+	switch {
+	case a.Count() == 0 || b.Count() == 0:
+		return "One of the two has no handled deadline yet."
+	case d <= limit:
+		return "No difference beyond chance: the distributions are at most " + strconv.FormatFloat(100*d, 'f', 1, 64) +
+			" % apart, and up to " + strconv.FormatFloat(min(100*limit, 100), 'f', 1, 64) + " % is chance at the 5 % level."
+	}
+	p50 := b.Percentile(50) - a.Percentile(50)
+	p99 := b.Percentile(99) - a.Percentile(99)
+	return "The distributions differ (Kolmogorov–Smirnov " + strconv.FormatFloat(d, 'f', 3, 64) + ", chance at 5 % is " +
+		strconv.FormatFloat(limit, 'f', 3, 64) + "): p50 moves by " + signed3(int64(p50)) + " cycles, p99 by " + signed3(int64(p99)) + "."
+}
+
+// compareRow is a line of the table.
+type compareRow struct {
+	name, a, b, diff string
+	st               style
+}
+
+func compareRows(s *scene, a, b side) (rows []compareRow) {
+	row := func(name, x, y, diff string, st style) { rows = append(rows, compareRow{name, x, y, diff, st}) }
+	row("deadlines", group3(a.late.Count()), group3(b.late.Count()), "", dim)
+	row("early", percent(a.late.Early.N, a.late.Count()), percent(b.late.Early.N, b.late.Count()), "", dim)
+	row("on time", percent(a.late.OnTime, a.late.Count()), percent(b.late.OnTime, b.late.Count()), "", dim)
+	for _, p := range percentileRows {
+		x, y := p.f(a.late), p.f(b.late)
+		st := dim
+		if d := y - x; d > 0 {
+			st = late
+		} else if d < 0 {
+			st = good
+		}
+		row(p.name, s.cyc(x), s.cyc(y), s.cyc(y-x), st)
+	}
+	if a.st == nil || b.st == nil {
+		return rows
+	}
+	return append(rows, compareRuns(s, a.st, b.st)...)
+}
+
+// compareRuns compares what two runs did besides being late.
+func compareRuns(s *scene, a, b *trace.State) (rows []compareRow) {
+	ea, ha, ra := fastTotals(a)
+	eb, hb, rb := fastTotals(b)
+	rows = append(rows, compareRow{"", "", "", "", dim},
+		compareRow{"exits", group3(ea), group3(eb), "", dim},
+		compareRow{"fastpath hit", percent(ha, ea), percent(hb, eb), "", dim},
+		compareRow{"re-entered", percent(ra, ea), percent(rb, eb), "", dim})
+	for r := range trace.ExitReason(trace.NumExits) {
+		x, y := &a.ExitStats[r], &b.ExitStats[r]
+		if x.Count+y.Count == 0 {
+			continue
+		}
+		d := y.Cycles.Mean() - x.Cycles.Mean()
+		rows = append(rows, compareRow{r.String(), group3(x.Count) + " × " + s.span(x.Cycles.Mean()),
+			group3(y.Count) + " × " + s.span(y.Cycles.Mean()), s.cyc(d) + " each", pick(d < 0, good, pick(d > 0, late, dim))})
+	}
+	for _, d := range kickDecisions {
+		if x, y := a.Kicks.Decisions[d], b.Kicks.Decisions[d]; x+y > 0 {
+			rows = append(rows, compareRow{"kick " + d.String(), group3(x), group3(y), "", dim})
+		}
+	}
+	return rows
+}
+
+// overlayHistogram draws two distributions over each other as shares.
+func overlayHistogram(s *scene, a area, x, y *trace.Lateness) {
+	if x.Count() == 0 || y.Count() == 0 {
+		return
+	}
+	band := float64(trace.OnTimeBand)
+	lo := symlog(float64(min(x.Min, y.Min)), band)
+	hi := max(symlog(float64(max(x.Max, y.Max)), band), lo+0.4)
+	col := func(v float64) int {
+		return min(max(int((symlog(v, band)-lo)/(hi-lo)*float64(a.w-1)+0.5), 0), a.w-1)
+	}
+	cx, cy := histColumns(x, a.w, col), histColumns(y, a.w, col)
+	share := func(cs []float64, n uint64) (most float64) {
+		for i := range cs {
+			cs[i] /= float64(n)
+			most = max(most, cs[i])
+		}
+		return most
+	}
+	most := max(share(cx, x.Count()), share(cy, y.Count()))
+	a.pieces(0, 0, a.w, []piece{{"█", series0, 0}, {" only the first  ", dim, 0}, {"▒", series2, 0}, {" only the second  ", dim, 0},
+		{"▓", series7, 0}, {" both  share of deadlines, lateness on a log axis", dim, 1}})
+	h := a.h - 2
+	for i := range a.w {
+		hx, hy := rows(cx[i], most, h), rows(cy[i], most, h)
+		for r := range max(hx, hy) {
+			st, fill := series7, '▓'
+			if r >= hy {
+				st, fill = series0, '█'
+			} else if r >= hx {
+				st, fill = series2, '▒'
+			}
+			a.put(i, h-r, fill, st)
+		}
+	}
+	a.hline(0, h+1, a.w, '─', faint)
+	for _, v := range []float64{-1e5, -1e4, -1e3, 0, 1e3, 1e4, 1e5} {
+		if v >= float64(min(x.Min, y.Min)) && v <= float64(max(x.Max, y.Max)) {
+			mark := tickLabel(s, v)
+			a.text(min(max(col(v)-textWidth(mark)/2, 0), a.w-textWidth(mark)), h+1, dim, mark)
+		}
+	}
+}
+
+// rows is the height of a share on a scale by square root.
+func rows(v, most float64, h int) int {
+	if v <= 0 {
+		return 0
+	}
+	return max(int(math.Sqrt(v/most)*float64(h)+0.5), 1)
+}
+
+var compareHelp = []string{
+	"Two runs side by side: the branch that was left against this one, or, where there is none, the deadlines armed before the last turned knob against those after it.",
+	"The sentence on top says whether the difference means anything: the Kolmogorov–Smirnov distance of the two distributions against what chance gives at the 5 % level.",
+}

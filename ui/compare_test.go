@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+func lateness(vs ...clock.Cycles) *trace.Lateness {
+	l := &trace.Lateness{}
+	for _, v := range vs {
+		l.Add(v)
+	}
+	return l
+}
+
+func TestSubtractedDistributionIsTheRest(t *testing.T) {
+	got := subtract(lateness(-500, -20, 30, 700, 700, 1500), lateness(-20, 700))
+	want := lateness(-500, 30, 700, 1500)
+	if got.Count() != 4 || got.Min != -500 || got.Max != 1500 || got.OnTime != 1 || got.Mean() != want.Mean() {
+		t.Errorf("subtract = count %d, %d to %d, on time %d, mean %v; want 4, −500 to 1500, 1, %v", got.Count(), got.Min, got.Max,
+			got.OnTime, got.Mean(), want.Mean())
+	}
+	for _, p := range []float64{1, 50, 75, 99} {
+		if a, b := got.Percentile(p), want.Percentile(p); a != b {
+			t.Errorf("p%v = %d, want %d", p, a, b)
+		}
+	}
+	if got := subtract(want, want); got.Count() != 0 || got.Percentile(50) != 0 {
+		t.Errorf("a distribution less itself has %d values", got.Count())
+	}
+}
+
+func TestDistanceTellsChanceFromDifference(t *testing.T) {
+	a, b, c := lateness(), lateness(), lateness()
+	for i := range clock.Cycles(400) {
+		a.Add(600 + i%7)
+		b.Add(600 + (i+3)%7)
+		c.Add(900 + i%7)
+	}
+	if d, limit := distance(a, b); d > limit || math.Abs(limit-1.36*math.Sqrt(2.0/400)) > 1e-12 {
+		t.Errorf("like distributions are %v apart, chance %v", d, limit)
+	}
+	if d, limit := distance(a, c); math.Abs(d-1) > 1e-9 || d <= limit {
+		t.Errorf("disjoint distributions are %v apart, chance %v", d, limit)
+	}
+	if got := compareVerdict(a, c); !strings.Contains(got, "p50 moves by +300 cycles") {
+		t.Errorf("verdict: %s", got)
+	}
+	if got := compareVerdict(a, b); !strings.HasPrefix(got, "No difference beyond chance") {
+		t.Errorf("verdict: %s", got)
+	}
+	if got := compareVerdict(a, lateness()); !strings.Contains(got, "no handled deadline") {
+		t.Errorf("verdict: %s", got)
+	}
+}
+
+func TestSeekBarMapsColumnsToTimes(t *testing.T) {
+	f := &vmm.Frame{}
+	if hasBar(f) {
+		t.Error("a live run has a seek bar")
+	}
+	f.Timeline = vmm.Timeline{From: 1000, To: 2000, Buckets: make([]vmm.Bucket, 10)}
+	for x, want := range map[int]clock.TSC{0: 1000, barLead: 1000, 200: 2000} {
+		if got := barTSC(f, x, barLead+2+101); got != want {
+			t.Errorf("column %d is TSC %d, want %d", x, got, want)
+		}
+	}
+	if got := barTSC(f, barLead+50, barLead+2+101); got != 1500 {
+		t.Errorf("the middle is TSC %d, want 1500", got)
+	}
+}

@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"math"
+
+	"github.com/NimbleMarkets/ntcharts/canvas/runes"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
+
+// hasBar reports whether the frame has a time line longer than what is shown:
+// a recording, or a run that has been stepped back in.
+func hasBar(f *vmm.Frame) bool {
+	return f != nil && (len(f.Timeline.Buckets) > 0 || f.Status.Replaying)
+}
+
+// barSpan is the stretch of time that the seek bar stands for.
+func barSpan(f *vmm.Frame) (from, to clock.TSC) {
+	if len(f.Timeline.Buckets) > 0 {
+		return f.Timeline.From, f.Timeline.To
+	}
+	return f.State.First, max(f.Status.Head, f.Status.Now)
+}
+
+const barLead = 12 // columns before the bar
+
+// barTSC is the time under a column of the seek bar on a screen of width w.
+func barTSC(f *vmm.Frame, x, w int) clock.TSC {
+	from, to := barSpan(f)
+	n := max(w-barLead-2, 1)
+	frac := min(max(float64(x-barLead)/float64(max(n-1, 1)), 0), 1)
+	return from.Add(clock.Cycles(frac * float64(to.Sub(from))))
+}
+
+// presentBar draws the seek bar: the worst lateness of each stretch as a column,
+// turned knobs, bookmarks and the position.
+func presentBar(s *scene, a area) {
+	from, to := barSpan(s.f)
+	a.text(1, 0, label, "timeline")
+	bar := a.sub(barLead, 0, a.w-barLead-2, 1)
+	span := max(float64(to.Sub(from)), 1)
+	col := func(t clock.TSC) int { return int(float64(t.Sub(from)) / span * float64(bar.w-1)) }
+	bar.hline(0, 0, bar.w, '·', faint)
+	barColumns(s, bar)
+	marks := &s.state().KnobTurns
+	for i := range marks.Len() {
+		k := marks.At(i)
+		bar.put(col(k.At), 0, rune(knobLetter(s, k)[0]), knobMark|strong)
+	}
+	books := &s.state().Bookmarks
+	for i := range books.Len() {
+		bar.put(col(books.At(i).At), 0, '◆', notice)
+	}
+	bar.put(col(s.f.Status.Now), 0, '┃', value|strong|selected)
+}
+
+func barColumns(s *scene, bar area) {
+	bs := s.f.Timeline.Buckets
+	if len(bs) == 0 {
+		return
+	}
+	worst := 1.0
+	for _, b := range bs {
+		worst = max(worst, float64(b.Worst))
+	}
+	band := float64(trace.OnTimeBand)
+	for x := range bar.w {
+		i := x * len(bs) / bar.w
+		j := max((x+1)*len(bs)/bar.w, i+1)
+		var n uint32
+		late := clock.Cycles(math.MinInt64)
+		knob := false
+		for _, b := range bs[i:j] {
+			if n += b.Deadlines; b.Deadlines > 0 {
+				late = max(late, b.Worst)
+			}
+			knob = knob || b.Knob
+		}
+		switch {
+		case knob:
+			bar.put(x, 0, '┆', knobMark)
+		case n > 0:
+			f := max(symlog(float64(late), band), 0) / symlog(max(worst, band), band)
+			bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(f*8), 1)/8), lateStyle(late))
+		}
+	}
+}
