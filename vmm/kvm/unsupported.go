@@ -2,7 +2,13 @@
 
 package kvm
 
-import "runtime"
+import (
+	"runtime"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+)
 
 // System is an open /dev/kvm; there is none on this system.
 type System struct{}
@@ -15,3 +21,23 @@ func Open() (*System, error) {
 
 // Close does nothing.
 func (s *System) Close() error { return nil }
+
+// New reports that there is no KVM here.
+func New(Config, trace.Sink) (vmm.Engine, error) {
+	_, err := Open()
+	return nil, err
+}
+
+// Frequency reports that there is no KVM here.
+func Frequency() (clock.Hz, error) {
+	_, err := Open()
+	return 0, err
+}
+
+// Doctor says so too.
+func Doctor() *Report {
+	r := &Report{}
+	_, err := Open()
+	r.addError(secDevice, "/dev/kvm", err)
+	return r
+}

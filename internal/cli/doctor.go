@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"ticktrap/vmm/kvm"
+)
+
+func newDoctor(env *Env) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "say what this host can do, and what would make the rest possible",
+		Long: `doctor looks at the CPU, the kernel, /dev/kvm with its capabilities and module
+parameters, tracing, and says for each knob and each pane what a run on KVM can
+do here. What is not possible comes with the reason and, if there is one, the
+cure. It also undoes what killed runs left behind on the host.
+
+It exits with 0 where guests can run on KVM, else with 4.`,
+		Example: `  ticktrap doctor
+  ticktrap doctor --json`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+		RunE: func(*cobra.Command, []string) error {
+			r := kvm.Doctor()
+			out := []byte(r.Text())
+			if asJSON {
+				var err error
+				if out, err = r.JSON(); err != nil {
+					return err
+				}
+			}
+			if _, err := env.Out.Write(out); err != nil {
+				return err
+			}
+			if !r.Usable {
+				return fail(ExitHost, "guests cannot run on KVM on this host")
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
+}

@@ -1,0 +1,373 @@
+//go:build linux && amd64
+
+package kvm
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/trace/ftrace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/guest"
+)
+
+func TestVendorIsTheLoadedModule(t *testing.T) {
+	for _, tt := range []struct {
+		module string
+		want   Vendor
+		usable bool
+	}{{"kvm_intel", Intel, true}, {"kvm_amd", AMD, true}, {"kvm_pvm", PVM, false}, {"nvidia", VendorUnknown, false}} {
+		got := findVendor(fstest.MapFS{tt.module + "/refcnt": &fstest.MapFile{}})
+		if got != tt.want || (got.unusable() == nil) != tt.usable {
+			t.Errorf("with %s: %v, usable %v; want %v, %v", tt.module, got, got.unusable() == nil, tt.want, tt.usable)
+		}
+	}
+}
+
+func TestReleaseDecidesWhatTheKernelFixes(t *testing.T) {
+	for _, tt := range []struct {
+		release string
+		v       ftrace.Version
+		rules   vmm.RuleSet
+		kick    vmm.KickRules
+	}{
+		{"6.12.117+deb12-cloud-amd64", ftrace.V(6, 12), vmm.Rules515, vmm.KickKD},
+		{"5.4.0-1", ftrace.V(5, 4), vmm.RulesOff, vmm.KickKA},
+		{"5.15.85", ftrace.V(5, 15), vmm.Rules515, vmm.KickKB},
+		{"6.18.44", ftrace.V(6, 18), vmm.Rules618, vmm.KickKD},
+		{"strange", 0, vmm.RulesOff, vmm.KickKA},
+	} {
+		v := parseRelease(tt.release)
+		if v != tt.v || pick(v, ruleEras) != tt.rules || pick(v, kickEras) != tt.kick {
+			t.Errorf("%s: version %v, rules %d, kick %d; want %v, %d, %d", tt.release, v, pick(v, ruleEras),
+				pick(v, kickEras), tt.v, tt.rules, tt.kick)
+		}
+	}
+}
+
+func TestCPUInfoIsThatOfTheFirstProcessor(t *testing.T) {
+	c := parseCPUInfo(strings.NewReader("processor\t: 0\nmodel name\t: One CPU\nflags\t\t: fpu vmx\n\nprocessor : 1\nmodel name : Other\nflags : svm\n"))
+	if c.model != "One CPU" || !c.flags["vmx"] || c.flags["svm"] {
+		t.Errorf("got %+v, want One CPU with vmx only", c)
+	}
+}
+
+func TestIdentitiesOfDeadProcessesAreNotAlive(t *testing.T) {
+	own, err := ownID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		id   string
+		want bool
+	}{
+		{own, true}, {groupID(own), true}, {fmt.Sprintf("%d-1", os.Getpid()), false}, // the PID was used again
+		{"999999999-5", false}, {"something", true}, // not ours: left alone
+	} {
+		if got := alive(tt.id); got != tt.want {
+			t.Errorf("alive(%q) = %v, want %v", tt.id, got, tt.want)
+		}
+	}
+}
+
+func TestNotedParametersOfKilledRunsAreRestored(t *testing.T) {
+	dir := t.TempDir()
+	param := filepath.Join(dir, "parameter")
+	if err := os.WriteFile(param, []byte("changed\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own, _ := ownID()
+	for id, value := range map[string]string{"999999999-5": "before!!", own: "mine"} {
+		b, _ := json.Marshal(map[string]string{param: value})
+		if err := os.WriteFile(filepath.Join(dir, id+".json"), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := recoverParameters(dir)
+	if err != nil || len(done) != 1 {
+		t.Fatalf("recoverParameters: %v, %v; want one sentence", done, err)
+	}
+	if b, _ := os.ReadFile(param); strings.TrimSpace(string(b)) != "before!!" {
+		t.Errorf("parameter is %q, want the value noted by the killed run", b)
+	}
+	if _, err := os.Stat(filepath.Join(dir, own+".json")); err != nil {
+		t.Errorf("the note of a living run is gone: %v", err)
+	}
+}
+
+func TestDoctorGivesAReasonForWhatIsMissing(t *testing.T) {
+	r := Doctor()
+	for _, row := range r.Rows {
+		if row.Finding == Missing && row.Detail == "" {
+			t.Errorf("%s, %s: missing without a reason", row.Section, row.Name)
+		}
+	}
+	b, err := r.JSON()
+	var back Report
+	if err != nil || json.Unmarshal(b, &back) != nil || len(back.Rows) != len(r.Rows) {
+		t.Errorf("JSON: %v, %d rows back, want %d", err, len(back.Rows), len(r.Rows))
+	}
+	if text := r.Text(); !strings.Contains(text, "/dev/kvm") || r.Usable != strings.Contains(text, "--engine=kvm") {
+		t.Errorf("text does not say whether KVM is usable (%v):\n%s", r.Usable, text)
+	}
+}
+
+func TestFailuresAreOneSentence(t *testing.T) {
+	for _, x := range []vmm.Exit{{Reason: vmm.ExitFailEntry, Data: 0x80000021}, {Reason: vmm.ExitInternal, Addr: 1},
+		{Reason: vmm.ExitInternal, Addr: internalRunErrno, Data: 14}, {Reason: vmm.ExitInternal, Addr: internalReason | 99},
+		{Reason: vmm.ExitInternal, Addr: 77}, {Reason: vmm.ExitTriple}, {Reason: vmm.ExitCPUID}} {
+		if s := failure(&x); s == "" || strings.Contains(s, "\n") {
+			t.Errorf("%+v: %q", x, s)
+		}
+	}
+}
+
+func TestMemoryRefusesWhatLiesOutside(t *testing.T) {
+	m, err := NewMemory(8192)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.WriteAt([]byte("abc"), 8189); err != nil {
+		t.Errorf("last bytes: %v", err)
+	}
+	got := make([]byte, 3)
+	if err := m.ReadAt(got, 8189); err != nil || string(got) != "abc" {
+		t.Errorf("ReadAt = %q, %v", got, err)
+	}
+	for _, gpa := range []uint64{8190, 1 << 40, 1<<64 - 1} {
+		if m.ReadAt(got, gpa) == nil || m.WriteAt(got, gpa) == nil {
+			t.Errorf("access at %#x succeeds", gpa)
+		}
+	}
+	if _, err := NewMemory(100); err == nil {
+		t.Error("memory of 100 bytes is accepted")
+	}
+}
+
+func TestRingCountsWhatDoesNotFit(t *testing.T) {
+	r := newRing()
+	for i := range ringSize + 10 {
+		r.Emit(trace.Event{TSC: clock.TSC(i), Kind: trace.KindExit})
+	}
+	n := 0
+	for range 100 { // make room
+		if _, ok := r.next(); ok {
+			n++
+		}
+	}
+	r.Emit(trace.Event{TSC: 1 << 40, Kind: trace.KindEntry})
+	var last, lost trace.Event
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		n++
+		if e.Kind == trace.KindLost {
+			lost = e
+		}
+		last = e
+	}
+	if lost.A != 10 || last.Kind != trace.KindEntry || n != ringSize+2 {
+		t.Errorf("lost %d, last %v, %d events; want 10, the entry, %d", lost.A, last.Kind, n, ringSize+2)
+	}
+}
+
+// needTracefs skips where the kernel cannot be traced.
+func needTracefs(t *testing.T) string {
+	t.Helper()
+	needKVM(t)
+	root, err := findTracefs()
+	if err != nil {
+		if os.Getenv("TICKTRAP_REQUIRE_KVM") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return root
+}
+
+// leftBehind lists what killed runs left, as Recover would find it.
+func leftBehind(root string) []string {
+	dirs, _ := filepath.Glob(filepath.Join(root, "instances", instancePrefix+"*"))
+	files, _ := filepath.Glob(filepath.Join(stateDir, "*.json"))
+	return append(append(dirs, files...), probeGroups(root)...)
+}
+
+// childEnv makes the test binary run a guest until it is killed.
+const childEnv = "TICKTRAP_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) == "" {
+		os.Exit(m.Run())
+	}
+	hz, err := Frequency()
+	if err != nil {
+		panic(err)
+	}
+	p, _ := guest.ParseParams("deadline", "distance=2000000", hz)
+	img, _ := guest.Builtin("deadline", p)
+	e, err := New(Config{Guest: img, Placement: InKernel, VCPUs: 1, RAM: 16 << 20, Knobs: vmm.DefaultKnobs()},
+		trace.SinkFunc(func(trace.Event) {}))
+	if err != nil {
+		panic(err)
+	}
+	if err := e.SetKnob(trace.KnobPostedTimer, 1); err != nil {
+		panic(err)
+	}
+	fmt.Println("running")
+	e.Run(clock.Never, func() bool { return false })
+}
+
+func TestKilledRunLeavesNothingAfterRecovery(t *testing.T) {
+	root := needTracefs(t)
+	before, _ := parameter("kvm", "pi_inject_timer")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "running\n" {
+		t.Fatalf("child says %q, %v", line, err)
+	}
+	if got := leftBehind(root); len(got) != 3 {
+		t.Errorf("a living run has %v, want an instance, a note and a group of probes", got)
+	}
+	if _, err := Recover(); err != nil {
+		t.Error(err)
+	}
+	if got := leftBehind(root); len(got) != 3 {
+		t.Errorf("after Recover beside a living run: %v, want its three things untouched", got)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	done, err := Recover()
+	if err != nil || len(done) != 3 {
+		t.Errorf("Recover: %v, %v; want three sentences", done, err)
+	}
+	if got := leftBehind(root); len(got) != 0 {
+		t.Errorf("left after Recover: %v", got)
+	}
+	if after, _ := parameter("kvm", "pi_inject_timer"); after != before {
+		t.Errorf("kvm.pi_inject_timer is %s, was %s", after, before)
+	}
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	root := needTracefs(t)
+	t.Run("run", func(t *testing.T) {
+		_, _, e := runGuest(t, InKernel, "deadline", "count=5 distance=2000000 spread=0", 10*time.Second)
+		if err := e.SetKnob(trace.KnobPostedTimer, 1); err != nil {
+			t.Error(err)
+		}
+	})
+	if got := leftBehind(root); len(got) != 0 {
+		t.Errorf("left after Close: %v", got)
+	}
+}
+
+func TestGuestMovesIntoANewVM(t *testing.T) {
+	needKVM(t)
+	st, r, e := runGuestStep(t, "count=60 distance=2000000 spread=0 mode=spin", func(e vmm.Engine, st *trace.State) {
+		e.Run(clock.Never, func() bool { return st.Deadlines.Count() >= 20 })
+		if err := e.SetKnob(trace.KnobExitsDisabled, uint64(vmm.DisablePause)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if how, code, ended := e.Ended(); !ended || how != trace.EndExit || code != 0 || r.Fault >= 0 {
+		t.Errorf("ended %v %v %d, fault %d: want a clean exit", ended, how, code, r.Fault)
+	}
+	if r.Taken != 60 || st.Deadlines.Count() != 60 {
+		t.Errorf("%d samples, %d deadlines in the events; want 60 each", r.Taken, st.Deadlines.Count())
+	}
+	last := clock.TSC(0)
+	for i, s := range r.Samples {
+		if s.Seen <= last {
+			t.Fatalf("sample %d seen at %d, after %d: the guest's TSC went back", i, s.Seen, last)
+		}
+		last = s.Seen
+	}
+}
+
+// runGuestStep runs the deadline guest with the LAPIC in the kernel: first lets
+// act do something with it, then runs it to its end.
+func runGuestStep(t *testing.T, args string, act func(vmm.Engine, *trace.State)) (*trace.State, *guest.Results, vmm.Engine) {
+	t.Helper()
+	needTracefs(t)
+	hz, err := Frequency()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := guest.ParseParams("deadline", args, hz)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := guest.Builtin("deadline", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &trace.State{}
+	st.Reset(&trace.Header{Hz: hz, VCPUs: 1})
+	e, err := New(Config{Guest: img, Placement: InKernel, VCPUs: 1, RAM: 16 << 20, Knobs: vmm.DefaultKnobs()},
+		trace.SinkFunc(func(e trace.Event) { st.Apply(&e) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	act(e, st)
+	until, _ := hz.ToCycles(clock.Nanos(20 * time.Second))
+	e.Run(until, func() bool { return false })
+	r, err := guest.ReadResults(e.(*kernelEngine).mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st, r, e
+}
+
+func TestKnobsThatCannotTurnSayWhy(t *testing.T) {
+	for p := InVMM; p <= InKernel; p++ {
+		t.Run(p.String(), func(t *testing.T) {
+			_, _, e := runGuest(t, p, "deadline", "count=2 distance=2000000 spread=0", 5*time.Second)
+			for _, k := range e.Knobs() {
+				fixed := k.Tag == vmm.TagFixed || k.Tag == vmm.TagGone
+				if fixed && k.Why == "" {
+					t.Errorf("%s is %s without a reason", k.Knob, vmm.TagNames[k.Tag])
+				}
+				if err := e.SetKnob(k.Knob, k.Value); fixed == (err == nil) && k.Tag != vmm.TagRebuild {
+					t.Errorf("%s is %s, but setting it gives %v", k.Knob, vmm.TagNames[k.Tag], err)
+				}
+			}
+		})
+	}
+}
+
+func TestStatisticsCountExits(t *testing.T) {
+	code := []byte{0xe6, 0x10, 0xeb, 0xfc} // out 0x10, al; jmp back
+	vm, c := boot(t, Options{Placement: InVMM}, code)
+	before, err := c.Stats()
+	if err != nil {
+		t.Skip(err)
+	}
+	for range 10 {
+		c.Run(vm.Now(), clock.Never)
+	}
+	after, err := c.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := after["io_exits"] - before["io_exits"]; n != 10 {
+		t.Errorf("io_exits grew by %d over 10 port accesses", n)
+	}
+}
