@@ -36,11 +36,11 @@ type cache struct {
 	key   uint64
 	epoch uint64
 	// codeGen is the generation of the memory's code that fast is good for.
-	codeGen  uint64
-	base     uint64
-	limit    uint32
-	fetch    [64]fetchEntry
-	fetchKey uint64
+	codeGen uint64
+	// base and limit are those of CS outside 64-bit mode.
+	base  uint64
+	limit uint32
+	fetch [64]fetchEntry
 }
 
 // fetchEntry maps a linear page to a physical one for fetches.

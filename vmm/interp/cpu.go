@@ -34,7 +34,7 @@ type CPU struct {
 	stats Stats
 
 	// now is the host TSC at the start of the running block, until the limit of
-	// Run; opAt is the op that runs, for its place in the block.
+	// Run.
 	now, until clock.TSC
 	stop       stopKind
 	// noTrap is set by instructions that turn single-stepping off before their

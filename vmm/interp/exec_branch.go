@@ -29,34 +29,8 @@ func (c *CPU) relative(o *op) uint64 {
 func execJMP64(c *CPU, o *op) { c.jump(c.r[regIP] + o.imm) }
 func execJMP(c *CPU, o *op)   { c.jump(c.relative(o)) }
 
-// execJcc is the general form; jz and so on are those that 64-bit code uses
-// most.
 func execJcc(c *CPU, o *op) {
 	if c.cond(o.code) {
-		c.jump(c.relative(o))
-	}
-}
-
-func jz(c *CPU, o *op) {
-	if c.zf() {
-		c.jump(c.relative(o))
-	}
-}
-
-func jnz(c *CPU, o *op) {
-	if !c.zf() {
-		c.jump(c.relative(o))
-	}
-}
-
-func jb(c *CPU, o *op) {
-	if c.cf() {
-		c.jump(c.relative(o))
-	}
-}
-
-func jae(c *CPU, o *op) {
-	if !c.cf() {
 		c.jump(c.relative(o))
 	}
 }

@@ -118,8 +118,6 @@ func execRDTSCP(c *CPU, o *op) {
 	}
 }
 
-func execRDPID(c *CPU, o *op) { c.r[o.dst&15] = c.msr.tscAux & 0xffffffff }
-
 func execCLI(c *CPU, _ *op) {
 	if c.w.prot && c.w.cpl > uint8(c.rflags>>12&3) {
 		c.raise(excGP, 0)

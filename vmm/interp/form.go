@@ -64,9 +64,6 @@ func both(h handler) family {
 	return family{a, a}
 }
 
-// forms is a family with handlers by size.
-func forms(reg, mem [4]handler) family { return family{reg, mem} }
-
 // onlyReg and onlyMem are families whose other form does not exist.
 func onlyReg(h handler) family { return family{reg: [4]handler{h, h, h, h}} }
 func onlyMem(h handler) family { return family{mem: [4]handler{h, h, h, h}} }

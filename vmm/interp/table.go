@@ -1,7 +1,5 @@
 package interp
 
-import "ticktrap/vmm"
-
 // This file and its siblings table_*.go are the one list of what the
 // interpreter knows. Form.go says how to read a row. The manual's section is
 // always the instruction's own in Intel SDM vol. 2, by the mnemonic.
@@ -405,6 +403,3 @@ func rowsExtra() []row {
 	}
 	return rows
 }
-
-// The registers that rows name by number are those of package vmm.
-var _ = vmm.RAX
