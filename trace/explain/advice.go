@@ -159,7 +159,12 @@ func adviseLessEntry(b *builder) advice {
 
 func adviseCap(b *builder) advice { return b.to(trace.KnobAdvance, uint64(b.c.AdvanceNS)) }
 
-func adviseNoWait(b *builder) advice { return b.to(trace.KnobAdvance, 0) }
+func adviseNoWait(b *builder) advice {
+	if b.skippedEarlyWait() {
+		return b.to(trace.KnobWaitPlacement, uint64(trace.WaitLate))
+	}
+	return b.to(trace.KnobAdvance, 0)
+}
 
 // adviseShortcut proposes the restricted shortcut of 5.19 on ("in-guest").
 func adviseShortcut(b *builder) advice { return b.to(trace.KnobRunningShort, 3) }

@@ -60,7 +60,7 @@ func (b *builder) armWords() string {
 	c := b.c
 	w := fmt.Sprintf("%s timer armed", c.Mode)
 	if x := b.exit(c.ArmExit); x != nil {
-		w += " in a " + x.Reason.String() + " exit"
+		w += " in exit " + x.Reason.String()
 		if x.HasFast {
 			w += ", fastpath " + x.Result.String()
 		}
@@ -87,7 +87,7 @@ func (b *builder) fireWords() string {
 	}
 	w := fmt.Sprintf(", %d cycles after it was due", c.FireAt.Sub(c.Fire))
 	if x := b.exit(c.FireExit); x != nil && x.At >= c.ArmAt {
-		w += ", in a " + x.Reason.String() + " exit"
+		w += ", in exit " + x.Reason.String()
 	}
 	return w
 }

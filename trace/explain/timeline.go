@@ -93,7 +93,7 @@ func (b *builder) cut() {
 			b.pieces = append(b.pieces, piece{from: last, to: r.At})
 		}
 		from := max(r.At, b.at)
-		b.pieces = append(b.pieces, piece{from: from, to: to, exit: r, costs: costsOf(&r.Costs)})
+		b.pieces = append(b.pieces, piece{from: from, to: to, exit: r, costs: b.costsOf(&r.Costs)})
 		last = max(last, to)
 	}
 	if last < b.end {
@@ -101,13 +101,26 @@ func (b *builder) cut() {
 	}
 }
 
-func costsOf(c *trace.CostSplit) map[trace.Phase]clock.Cycles {
+// costsOf is the cost split of an exit by phase. Phases that found no room in it
+// are given what they take on average in this run.
+func (b *builder) costsOf(c *trace.CostSplit) map[trace.Phase]clock.Cycles {
 	m := make(map[trace.Phase]clock.Cycles, c.N)
 	for i := range c.Phases[:c.N] {
 		m[c.Phases[i]] = clock.Cycles(c.Cycles[i])
 	}
+	if c.Rest == 0 {
+		return m
+	}
+	for _, ph := range lastPhases {
+		if t := &b.s.Costs[ph]; m[ph] == 0 && t.Count > 0 {
+			m[ph] = t.Cycles / clock.Cycles(t.Count)
+		}
+	}
 	return m
 }
+
+// lastPhases are the phases at the end of an exit, which a full split lacks.
+var lastPhases = []trace.Phase{trace.PhaseEarlyGap, trace.PhaseWaitCheck, trace.PhaseLateGap, trace.PhaseEntry}
 
 // leastVectoring is the least time from VM-entry to handler among the chains
 // that the state keeps.

@@ -173,6 +173,15 @@ func whyNoWait(b *builder) (string, trace.Clause) {
 	if b.c.AdvanceNS == 0 {
 		return "timer-advance is off, so nothing waits for the deadline", trace.ClauseNoAdvance
 	}
+	if b.skippedEarlyWait() {
+		return "wait-placement is early, and a re-entry from the fastpath does not pass there", trace.ClauseNone
+	}
 	return "no wait before the VM-entry: the vector was not injected yet, or no expired deadline was recorded",
 		trace.ClauseNotInjected
+}
+
+// skippedEarlyWait reports whether the early wait was not passed on the way in.
+func (b *builder) skippedEarlyWait() bool {
+	x := b.exit(b.c.EntryExit)
+	return b.s.Knobs[trace.KnobWaitPlacement] == uint64(trace.WaitEarly) && x != nil && x.Reentry
 }

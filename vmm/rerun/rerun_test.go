@@ -1,0 +1,91 @@
+package rerun_test
+
+import (
+	"strings"
+	"testing"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/guest"
+	"ticktrap/vmm/model"
+	"ticktrap/vmm/rerun"
+	"ticktrap/vmm/session"
+)
+
+func config(t *testing.T, seed uint64) model.Config {
+	t.Helper()
+	prof, err := model.LoadProfile("generic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := guest.ParseParams("deadline", "mode=spin", prof.Hz)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := guest.Builtin("deadline", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := vmm.DefaultKnobs()
+	k.Advance = 0
+	return model.Config{Guest: img, VCPUs: 1, Profile: prof, Knobs: k, Seed: seed}
+}
+
+// played runs to 60 deadlines with a knob turned after 20, and returns the 40th.
+func played(t *testing.T, cfg model.Config) (trace.Chain, clock.TSC, []trace.KnobMark) {
+	t.Helper()
+	r, err := session.NewRunner(func(s trace.Sink) (vmm.Engine, error) { return model.New(cfg, s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Engine().Close()
+	if err := r.Schedule([]session.Turn{{At: 20, Knob: trace.KnobWaitPlacement, Value: uint64(trace.WaitEarly)}}); err != nil {
+		t.Fatal(err)
+	}
+	r.SetLimits(session.Limits{Deadlines: 60})
+	if _, err := r.RunTo(clock.Never, nil); err != nil {
+		t.Fatal(err)
+	}
+	st := r.State()
+	for i := range st.Chains.Len() {
+		if c := st.Chains.At(i); c.Num == 40 {
+			return *c, st.Exits.Get(uint64(c.ArmExit) - 1).At, []trace.KnobMark{*st.KnobTurns.At(0)}
+		}
+	}
+	t.Fatal("no deadline 40")
+	return trace.Chain{}, 0, nil
+}
+
+func run(cfg model.Config, turns []trace.KnobMark) *rerun.Run {
+	return &rerun.Run{Turns: turns, Make: func(s trace.Sink) (vmm.Rewinder, error) { return model.New(cfg, s) }}
+}
+
+func TestKnobIsTriedOnTheSameDeadline(t *testing.T) {
+	cfg := config(t, 3)
+	c, at, turns := played(t, cfg)
+	outs, err := run(cfg, turns).Deadline(&c, at, []rerun.Setting{
+		{Knob: trace.KnobAdvance, Value: trace.AdvanceAdaptive}, {Knob: trace.KnobHaltPoll, Value: 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range outs {
+		if !o.Ran || o.Chain.Target != c.Target || o.Chain.ArmAt != c.ArmAt {
+			t.Errorf("setting %d: ran %v, target %d, want %d", i, o.Ran, o.Chain.Target, c.Target)
+		}
+	}
+	if got := outs[0].Chain.Late; got >= c.Late/2 {
+		t.Errorf("with an adaptive advance the deadline is %d cycles late, without %d: want less than half", got, c.Late)
+	}
+	if got := outs[1].Chain.Late; got != c.Late {
+		t.Errorf("a knob that does not matter changed the lateness from %d to %d", c.Late, got)
+	}
+}
+
+func TestRunThatDoesNotRepeatItselfIsRefused(t *testing.T) {
+	c, at, turns := played(t, config(t, 3))
+	_, err := run(config(t, 4), turns).Deadline(&c, at, nil)
+	if err == nil || !strings.Contains(err.Error(), "does not repeat itself") {
+		t.Errorf("another seed: %v, want a refusal", err)
+	}
+}
