@@ -213,5 +213,9 @@ func (m *Memory) setBits(c *CPU, at, bits uint64, wide bool) {
 		m.meta[n].table = false // touch must not flush
 		m.touch(n, at&pageMask, 4)
 		t.table = true
+		if c.blocks.codeGen != m.codeGen {
+			c.blocks.codeGen = m.codeGen
+			c.blocks.forget()
+		}
 	}
 }

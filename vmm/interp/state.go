@@ -92,7 +92,7 @@ func (c *CPU) Save() any {
 // Restore brings back what Save returned.
 func (c *CPU) Restore(s any) {
 	c.state = *s.(*state)
-	c.tlb.flush()
+	c.flushTLB()
 	c.refresh()
 }
 
@@ -170,7 +170,7 @@ func (c *CPU) Reset(powerUp bool) {
 	c.ldtr = vmm.Segment{Limit: 0xffff, Attr: 0x82}
 	c.gdtr.Limit, c.idtr.Limit = 0xffff, 0xffff
 	c.dr[6], c.dr[7] = dr6Fixed, dr7Fixed
-	c.tlb.flush()
+	c.flushTLB()
 	c.refresh()
 }
 
@@ -217,7 +217,7 @@ func (c *CPU) SetRegisters(r *vmm.Registers) error {
 	c.fpu, c.shadow, c.nmiBlocked = r.FPU, r.Shadow, r.NMIBlocked
 	c.halted, c.dead, c.event = false, false, vmm.Event{}
 	c.pending, c.log = completion{}, accessLog{}
-	c.tlb.flush()
+	c.flushTLB()
 	c.refresh()
 	return nil
 }
