@@ -39,7 +39,7 @@ func (g *Image) Boot() vmm.Registers {
 	case 32:
 		r.CR0 = cr0PE | cr0ET
 		setSegments(&r, vmm.Segment{Selector: selCode32, Limit: ^uint32(0), Attr: attrCode32})
-		r.GPR[vmm.RAX], r.GPR[vmm.RBX] = mbBootMagic, BootInfo
+		r.GPR[vmm.RAX], r.GPR[vmm.RBX] = mbBootMagic, g.infoAt()
 	case 64:
 		r.CR0 = cr0PE | cr0ET | cr0NE | cr0WP | cr0PG
 		r.CR4 = cr4PAE | cr4FXSR | cr4XMM
@@ -47,7 +47,7 @@ func (g *Image) Boot() vmm.Registers {
 		r.EFER = eferLME | eferLMA | eferNXE
 		setSegments(&r, vmm.Segment{Selector: selCode64, Limit: ^uint32(0), Attr: attrCode64})
 		r.GDTR = vmm.Table{Base: BootGDT, Limit: uint16(len(gdtBytes()) - 1)}
-		r.GPR[vmm.RSP], r.GPR[vmm.RDI] = StackTop, BootInfo
+		r.GPR[vmm.RSP], r.GPR[vmm.RDI] = StackTop, g.infoAt()
 	}
 	return r
 }

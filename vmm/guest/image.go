@@ -54,6 +54,7 @@ type Image struct {
 	entry    uint64
 	cmdline  string
 	env      string
+	low      uint64 // distance of boot information and module from their usual places
 	bits     uint8 // mode at entry: 16, 32 or 64
 	params   *Params
 }
@@ -74,6 +75,24 @@ func (g *Image) Entry() uint64 { return g.entry }
 // Params are a built-in's parameters, nil for other guests.
 func (g *Image) Params() *Params { return g.params }
 
+// infoAt and envAt are where the boot information and the module go.
+func (g *Image) infoAt() uint64 { return BootInfo + g.low }
+func (g *Image) envAt() uint64  { return EnvText + g.low }
+
+// settle finds places for what the loader adds: the usual ones, or the same
+// further up if the image itself fills those.
+func (g *Image) settle() error {
+	err := g.checkSegments()
+	if err == nil || g.bits != 32 {
+		return err
+	}
+	g.low = BootMoved
+	if g.checkSegments() == nil {
+		return nil
+	}
+	return err
+}
+
 // checkSegments sorts the segments and rejects overlaps, and those that lie on
 // what the loader puts into low memory.
 func (g *Image) checkSegments() error {
@@ -93,9 +112,9 @@ func (g *Image) reserved() []segment {
 	if g.bits == 16 {
 		return nil
 	}
-	r := []segment{{addr: BootInfo, size: bootInfoSize, what: "the loader's boot information"}}
+	r := []segment{{addr: g.infoAt(), size: bootInfoSize, what: "the loader's boot information"}}
 	if g.env != "" {
-		r = append(r, segment{addr: EnvText, size: EnvTextMax, what: "the loader's environment module"})
+		r = append(r, segment{addr: g.envAt(), size: EnvTextMax, what: "the loader's environment module"})
 	}
 	if g.bits == 64 {
 		r = append(r, segment{addr: BootGDT, size: BootPD + 4*0x1000 - BootGDT, what: "the loader's page tables"})
@@ -131,9 +150,9 @@ func (g *Image) bootSegments(ram uint64) []segment {
 	if g.bits == 16 {
 		return nil
 	}
-	s := []segment{{addr: BootInfo, data: g.multibootInfo(ram), what: "boot information"}}
+	s := []segment{{addr: g.infoAt(), data: g.multibootInfo(ram), what: "boot information"}}
 	if g.env != "" {
-		s = append(s, segment{addr: EnvText, data: []byte(g.env), what: "environment module"})
+		s = append(s, segment{addr: g.envAt(), data: []byte(g.env), what: "environment module"})
 	}
 	if g.bits == 64 {
 		s = append(s, segment{addr: BootGDT, data: gdtBytes(), what: "GDT"},

@@ -13,6 +13,8 @@ package guest
 //	0x0b000  GuestIDT     its interrupt descriptors
 //	0x0c000  …            its stacks: 4 KiB for each of up to 4 vCPUs, to 0xffff
 //	0x10000  EnvText      multiboot module: environment text, up to 16 KiB
+//	0x80000  BootMoved    distance that BootInfo and EnvText move up if a
+//	                      multiboot image fills their places
 //	0xf0000  …            ACPI tables (package board)
 //	0x100000 CodeBase     code of built-in guests, of flat binaries, usual for ELF
 //	0x110000 RingBase     sample ring of a built-in guest
@@ -29,6 +31,7 @@ const (
 	StackSize   = 0x1000
 	EnvText     = 0x10000
 	EnvTextMax  = 0x4000
+	BootMoved   = 0x80000
 	CodeBase    = 0x100000
 	RingBase    = 0x110000
 	BootSector  = 0x7c00

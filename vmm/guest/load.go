@@ -59,7 +59,7 @@ func Load(name string, data []byte, o Options) (*Image, error) {
 	if err := load(g, data); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := g.checkSegments(); err != nil {
+	if err := g.settle(); err != nil {
 		return nil, err
 	}
 	return g, nil

@@ -108,15 +108,15 @@ func TestMultibootELFIsEnteredInProtectedMode(t *testing.T) {
 		if r.GPR[vmm.RAX] != mbBootMagic || r.GPR[vmm.RBX] != BootInfo || r.CR0&cr0PG != 0 || r.CR0&cr0PE == 0 {
 			t.Errorf("%d bits: EAX %#x EBX %#x CR0 %#x, want the multiboot entry state", bits, r.GPR[vmm.RAX], r.GPR[vmm.RBX], r.CR0)
 		}
-		checkBootInfo(t, mem, "kernel.flat one two", "NR_CPUS=2\n")
+		checkBootInfo(t, mem, BootInfo, "kernel.flat one two", "NR_CPUS=2\n")
 	}
 }
 
 // checkBootInfo reads the multiboot information as a guest would.
-func checkBootInfo(t *testing.T, mem ram, args, env string) {
+func checkBootInfo(t *testing.T, mem ram, at uint64, args, env string) {
 	t.Helper()
 	le := binary.LittleEndian
-	info := mem[BootInfo:]
+	info := mem[at:]
 	str := func(at uint32) string { s, _, _ := strings.Cut(string(mem[at:at+256]), "\x00"); return s }
 	if f := le.Uint32(info); f != 1|4|8|64|512 {
 		t.Errorf("boot information flags %#x, want memory, command line, modules, map and loader", f)
@@ -142,6 +142,27 @@ func checkBootInfo(t *testing.T, mem ram, args, env string) {
 	}
 	if end != mem.Size() {
 		t.Errorf("the memory map's last usable byte is before %#x, want %#x", end, mem.Size())
+	}
+}
+
+func TestBootInformationMovesOutOfTheImagesWay(t *testing.T) {
+	e := elfImage{bits: 32, entry: 0x800c, multi: true, loads: []testLoad{{0x8000, 0x8000, 0xa000, []byte("code")}}}
+	g, err := Load("low", e.bytes(), Options{Env: "A=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := make(ram, 4<<20)
+	if err := g.Place(mem); err != nil {
+		t.Fatal(err)
+	}
+	at := g.Boot().GPR[vmm.RBX]
+	if at != BootInfo+BootMoved || mem[BootInfo] != 0 {
+		t.Errorf("boot information at %#x, byte %#x in its usual place, want it moved", at, mem[BootInfo])
+	}
+	checkBootInfo(t, mem, at, "low", "A=1")
+	e.loads[0].memsz = 0x90000
+	if _, err := Load("low", e.bytes(), Options{}); err == nil || !strings.Contains(err.Error(), "overlaps") {
+		t.Errorf("an image that fills both places: %v, want a refusal", err)
 	}
 }
 

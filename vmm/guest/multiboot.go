@@ -98,23 +98,24 @@ func (g *Image) loadByAddresses(data []byte, off int) error {
 func (g *Image) multibootInfo(ram uint64) []byte {
 	p := make([]byte, bootInfoSize)
 	le := binary.LittleEndian
+	info, env := uint32(g.infoAt()), uint32(g.envAt())
 	flags := uint32(mbiMemory | mbiArgs | mbiMap | mbiLoader)
 	if g.env != "" {
 		flags |= mbiModules
 		le.PutUint32(p[20:], 1)
-		le.PutUint32(p[24:], BootInfo+bootInfoModule)
-		le.PutUint32(p[bootInfoModule:], EnvText)
-		le.PutUint32(p[bootInfoModule+4:], EnvText+uint32(len(g.env)))
-		le.PutUint32(p[bootInfoModule+8:], BootInfo+bootInfoModule+16) // its name: empty
+		le.PutUint32(p[24:], info+bootInfoModule)
+		le.PutUint32(p[bootInfoModule:], env)
+		le.PutUint32(p[bootInfoModule+4:], env+uint32(len(g.env)))
+		le.PutUint32(p[bootInfoModule+8:], info+bootInfoModule+16) // its name: empty
 	}
 	le.PutUint32(p[0:], flags)
 	le.PutUint32(p[4:], lowEnd>>10)
 	le.PutUint32(p[8:], uint32((ram-highBase)>>10))
-	le.PutUint32(p[16:], BootInfo+bootInfoArgs)
+	le.PutUint32(p[16:], info+bootInfoArgs)
 	m := memoryMap(ram)
 	le.PutUint32(p[44:], uint32(len(m)))
-	le.PutUint32(p[48:], BootInfo+bootInfoMap)
-	le.PutUint32(p[64:], BootInfo+bootInfoLoader)
+	le.PutUint32(p[48:], info+bootInfoMap)
+	le.PutUint32(p[64:], info+bootInfoLoader)
 	copy(p[bootInfoMap:], m)
 	copy(p[bootInfoLoader:], "ticktrap")
 	copy(p[bootInfoArgs:], g.cmdline)
