@@ -55,7 +55,7 @@ type Image struct {
 	cmdline  string
 	env      string
 	low      uint64 // distance of boot information and module from their usual places
-	bits     uint8 // mode at entry: 16, 32 or 64
+	bits     uint8  // mode at entry: 16, 32 or 64
 	params   *Params
 }
 
