@@ -11,8 +11,13 @@ import (
 	"ticktrap/vmm"
 )
 
-// framePeriod is the time between two looks at the session.
-const framePeriod = time.Second / 30
+// The time between two looks at the session: while something happens, and when
+// nothing has changed for idleFrames looks. An action ends the longer wait.
+const (
+	framePeriod = time.Second / 30
+	idlePeriod  = time.Second
+	idleFrames  = 10
+)
 
 // link serializes the commands' calls to the session, whose methods are for one
 // goroutine at a time.
@@ -20,7 +25,11 @@ type link struct {
 	// mu guards session.
 	mu      sync.Mutex
 	session vmm.Session
+	// nudge ends the wait for the next frame.
+	nudge chan struct{}
 }
+
+func newLink(s vmm.Session) link { return link{session: s, nudge: make(chan struct{}, 1)} }
 
 // frameMsg brings a frame. The frame belongs to the model until it gives it
 // back by asking for the next one.
@@ -47,33 +56,42 @@ func (e *PanicError) Error() string { return fmt.Sprintf("screen: panic: %v", e.
 
 func newPanicError(v any) *PanicError { return &PanicError{Value: v, Stack: debug.Stack()} }
 
-// frameCmd waits for the frame period and fetches a frame into f.
-func (l *link) frameCmd(f *vmm.Frame) tea.Cmd {
-	tick := tea.Tick(framePeriod, func(time.Time) tea.Msg {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.session.Frame(f)
-		return frameMsg{f}
+// frameCmd waits for a period, or for an action, and fetches a frame into f.
+func (l *link) frameCmd(f *vmm.Frame, period time.Duration) tea.Cmd {
+	return guarded(func() tea.Msg {
+		t := time.NewTimer(period)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-l.nudge:
+		}
+		return l.fetch(f)
 	})
-	return guarded(tick)
+}
+
+func (l *link) fetch(f *vmm.Frame) tea.Msg {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session.Frame(f)
+	return frameMsg{f}
 }
 
 // firstCmd is frameCmd without the wait.
 func (l *link) firstCmd(f *vmm.Frame) tea.Cmd {
-	return guarded(func() tea.Msg {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.session.Frame(f)
-		return frameMsg{f}
-	})
+	return guarded(func() tea.Msg { return l.fetch(f) })
 }
 
 // doCmd asks the session for an action.
 func (l *link) doCmd(c vmm.Command) tea.Cmd {
 	return guarded(func() tea.Msg {
 		l.mu.Lock()
-		defer l.mu.Unlock()
-		return doneMsg{c, l.session.Do(c)}
+		err := l.session.Do(c)
+		l.mu.Unlock()
+		select {
+		case l.nudge <- struct{}{}:
+		default:
+		}
+		return doneMsg{c, err}
 	})
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -42,6 +43,7 @@ type Model struct {
 	frame *vmm.Frame // what is shown, nil before the first
 	ready *vmm.Frame // the other buffer: where the next frame goes
 	seen  frameStamp
+	same  int // frames since something changed
 
 	panes [numPanes]pane
 	focus paneID
@@ -76,8 +78,11 @@ type Model struct {
 
 // frameStamp is what must differ for a frame to be worth drawing.
 type frameStamp struct {
-	events trace.Seq
-	status vmm.Status
+	events   trace.Seq
+	status   vmm.Status
+	other    string
+	buckets  int
+	complete bool
 }
 
 // wish is a knob's value that was asked for and has not been seen in a frame.
@@ -98,7 +103,7 @@ func New(session vmm.Session, opts Options) *Model {
 	if opts.NoColor {
 		opts.Theme = "mono"
 	}
-	m := &Model{link: link{session: session}, opts: opts, keys: keymap.New(opts.Keys), dirty: true,
+	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), dirty: true,
 		lastRule: uint64(vmm.Rules618), ready: &vmm.Frame{}}
 	m.look = newStyles(opts.Theme, opts.Profile)
 	m.panes = [numPanes]pane{newTimerPane(), newDeadlinesPane(), newFastpathPane(), newKicksPane(), newKnobsPane(),
@@ -144,9 +149,21 @@ func (m *Model) takeFrame(f *vmm.Frame) {
 			m.said, m.saidBad = m.saidBy, false
 		}
 	}
-	if stamp := (frameStamp{f.State.Events, f.Status}); stamp != m.seen {
-		m.seen, m.dirty = stamp, true
+	stamp := frameStamp{f.State.Events, f.Status, f.OtherName, len(f.Timeline.Buckets), f.Timeline.Complete}
+	if m.same++; stamp != m.seen {
+		m.seen, m.same, m.dirty = stamp, 0, true
 	}
+	if !f.Timeline.Complete && len(f.Timeline.Buckets) > 0 { // it grows without any event
+		m.same, m.dirty = 0, true
+	}
+}
+
+// period is the time to wait for the next frame.
+func (m *Model) period() time.Duration {
+	if m.same > idleFrames && m.frame.Status.Run != vmm.Running {
+		return idlePeriod
+	}
+	return framePeriod
 }
 
 // knobValue is a knob's value as far as the user can know: asked for or shown.

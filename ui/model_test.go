@@ -171,6 +171,46 @@ func TestTwoPressesWithinOneFrameAddUp(t *testing.T) {
 	}
 }
 
+func TestKeysThatArriveTogetherAreKeysEach(t *testing.T) {
+	r := newRig(t, 80, 24, 0)
+	_, cmd := r.m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("2z")})
+	if cmd != nil {
+		cmd()
+	}
+	if r.m.focus != paneDeadlines || !r.m.zoom {
+		t.Errorf("2 and z in one message leave focus %d, zoom %v", r.m.focus, r.m.zoom)
+	}
+	r.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("qq"), Paste: true})
+	r.wants("pasted text")
+	r.press("/")
+	r.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("hlt"), Paste: true})
+	if got := r.m.prompt.input.Value(); got != "hlt" {
+		t.Errorf("pasting hlt into a prompt leaves %q", got)
+	}
+}
+
+func TestIdleScreensLookLessOften(t *testing.T) {
+	r := newRig(t, 80, 24, 500)
+	for range idleFrames + 1 {
+		r.frame()
+	}
+	if got := r.m.period(); got != idlePeriod {
+		t.Errorf("an idle screen waits %v for a frame, want %v", got, idlePeriod)
+	}
+	r.press("s")
+	if got := r.m.period(); got != framePeriod {
+		t.Errorf("after a step the screen waits %v, want %v", got, framePeriod)
+	}
+	<-r.m.link.nudge // the step ended the wait
+	r.s.Status.Run = vmm.Running
+	for range idleFrames + 2 {
+		r.frame()
+	}
+	if got := r.m.period(); got != framePeriod && r.m.frame.Status.Run == vmm.Running {
+		t.Errorf("a running screen waits %v", got)
+	}
+}
+
 func TestRefusedActionsSayWhy(t *testing.T) {
 	tests := []struct{ keys, want string }{
 		{"S", "cannot go back"},

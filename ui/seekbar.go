@@ -59,6 +59,7 @@ func presentBar(s *scene, a area) {
 func barColumns(s *scene, bar area) {
 	bs := s.f.Timeline.Buckets
 	if len(bs) == 0 {
+		rateBar(s, bar)
 		return
 	}
 	worst := 1.0
@@ -85,5 +86,22 @@ func barColumns(s *scene, bar area) {
 			f := max(symlog(float64(late), band), 0) / symlog(max(worst, band), band)
 			bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(f*8), 1)/8), lateStyle(late))
 		}
+	}
+}
+
+// rateBar is the bar of a run without a time line: the share of late deadlines
+// in what has been passed.
+func rateBar(s *scene, bar area) {
+	from, to := barSpan(s.f)
+	r := &s.state().Rates
+	span := max(float64(to.Sub(from)), 1)
+	for x := range bar.w {
+		i := int((float64(x)/float64(bar.w)*span + float64(from.Sub(r.Start))) / float64(max(r.Width, 1)))
+		if i < 0 || i >= r.Used || r.Buckets[i].Deadlines == 0 {
+			continue
+		}
+		b := r.Buckets[i]
+		f := float64(b.Late) / float64(b.Deadlines)
+		bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(f*8), 1)/8), pick(b.Late > 0, late, good))
 	}
 }

@@ -20,12 +20,12 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case frameMsg:
 		m.takeFrame(msg.frame)
-		return m, m.link.frameCmd(m.ready)
+		return m, m.link.frameCmd(m.ready, m.period())
 	case tea.WindowSizeMsg:
 		m.w, m.h, m.dirty = msg.Width, msg.Height, true
 	case tea.KeyMsg:
 		m.dirty = true
-		return m, m.key(msg)
+		return m, m.typed(msg)
 	case tea.MouseMsg:
 		return m, m.mouse(msg)
 	case doneMsg:
@@ -39,7 +39,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 
 // done notes what became of an action.
 func (m *Model) done(msg doneMsg) {
-	m.dirty = true
+	m.dirty, m.same = true, 0
 	if msg.cmd.Verb == vmm.DoKnob {
 		w := &m.wanted[msg.cmd.Knob]
 		w.pending = max(w.pending-1, 0)
@@ -61,6 +61,25 @@ func (m *Model) scope() keymap.Scope {
 		return keymap.Prompt
 	}
 	return keymap.Global
+}
+
+// typed splits what arrived at once into keys: keys pressed quickly come in one
+// message. Outside of a prompt, pasted text is no row of keys.
+func (m *Model) typed(msg tea.KeyMsg) tea.Cmd {
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || m.scope() == keymap.Prompt {
+		return m.key(msg)
+	}
+	if msg.Paste {
+		m.refuse("pasted text has a use only in a prompt")
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, r := range msg.Runes {
+		if c := m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}); c != nil {
+			cmds = append(cmds, c)
+		}
+	}
+	return tea.Sequence(cmds...)
 }
 
 // key handles a key press.
