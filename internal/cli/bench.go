@@ -116,4 +116,4 @@ func (o *benchOptions) print(env *Env, results []bench.Result) error {
 }
 
 // benchWidth is the width of the table.
-const benchWidth = 118
+const benchWidth = 120

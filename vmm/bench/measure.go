@@ -31,6 +31,10 @@ type Figure struct {
 	Value float64
 	// Phases is host work by phase, cycles per iteration or deadline.
 	Phases [trace.NumPhases]float64
+	// WaitEnd is where the wait ends, cycles after the deadline (negative: before);
+	// ToGuest what passes from there to the guest. Means over all timers that were
+	// taken up at an entry; 0 if none was.
+	WaitEnd, ToGuest float64
 }
 
 // probe collects what the mechanics need from a run's events.
@@ -39,6 +43,7 @@ type probe struct {
 	wait    trace.Event // the last wait, not yet followed by an entry
 	entries uint64      // entries after a wait
 	gap     uint64      // cycles from the end of those waits to the guest
+	end     int64       // cycles from the deadline to there
 	text    []byte      // the guest's serial output
 }
 
@@ -54,9 +59,10 @@ func (p *probe) Emit(e trace.Event) {
 	case trace.KindWait:
 		p.wait = e
 	case trace.KindEntry:
-		if p.wait.Kind == trace.KindWait && p.wait.B > 0 {
+		if p.wait.Kind == trace.KindWait {
 			p.entries++
 			p.gap += uint64(e.TSC.Sub(p.wait.TSC)) - p.wait.B
+			p.end += int64(p.wait.A) + int64(p.wait.B)
 		}
 		p.wait = trace.Event{}
 	case trace.KindConsole:
@@ -70,12 +76,18 @@ func (p *probe) Emit(e trace.Event) {
 	}
 }
 
-// perOp are the phases divided by a number of operations.
-func (p *probe) perOp(n float64) (out [trace.NumPhases]float64) {
+// figure is a value with what the events say about n operations.
+func (p *probe) figure(value, n float64, m *Machine, prof *model.Profile) Figure {
+	f := Figure{Value: value}
 	for i, c := range p.phases {
-		out[i] = float64(c) / max(n, 1)
+		f.Phases[i] = float64(c) / max(n, 1)
 	}
-	return out
+	if p.entries > 0 {
+		early := float64(m.Knobs.VMEntryAdvance) * float64(prof.Hz) / 1e9
+		f.WaitEnd = float64(p.end)/float64(p.entries) - early
+		f.ToGuest = float64(p.gap) / float64(p.entries)
+	}
+	return f
 }
 
 // execute runs a guest to its end.
@@ -119,12 +131,16 @@ func Measure(r *Row, side int, prof *model.Profile, sz Size, stop func() bool) (
 			return Figure{}, fmt.Errorf("row %s: %w", r.ID, err)
 		}
 		sum.Value += f.Value
+		sum.WaitEnd += f.WaitEnd
+		sum.ToGuest += f.ToGuest
 		for i := range f.Phases {
 			sum.Phases[i] += f.Phases[i]
 		}
 	}
 	n := float64(sz.Seeds)
 	sum.Value /= n
+	sum.WaitEnd /= n
+	sum.ToGuest /= n
 	for i := range sum.Phases {
 		sum.Phases[i] /= n
 	}

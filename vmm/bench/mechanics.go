@@ -32,7 +32,7 @@ func runVMExit(r *Row, m *Machine, prof *model.Profile, sz Size, seed uint64, st
 	for _, s := range res.Samples {
 		n += float64(s.Due)
 	}
-	return Figure{Value: float64(score), Phases: p.perOp(n)}, nil
+	return p.figure(float64(score), n, m, prof), nil
 }
 
 // runLatency is tscdeadline_latency: the mean of the recorded latencies.
@@ -77,7 +77,7 @@ func late(name, params string, m *Machine, prof *model.Profile, seed uint64, sto
 	for _, s := range tail {
 		sum += float64(s.Lateness())
 	}
-	return Figure{Value: sum / float64(max(1, len(tail))), Phases: p.perOp(float64(len(res.Samples)))}, nil
+	return p.figure(sum/float64(max(1, len(tail))), float64(len(res.Samples)), m, prof), nil
 }
 
 // runAfterWait is the time from the end of the wait to the first TSC read in the
@@ -87,8 +87,7 @@ func runAfterWait(_ *Row, m *Machine, prof *model.Profile, sz Size, seed uint64,
 	if err != nil {
 		return Figure{}, err
 	}
-	return Figure{Value: p.afterWait(m, prof) + float64(prof.Guest["rdtsc"]),
-		Phases: p.perOp(float64(sz.Samples))}, nil
+	return p.figure(p.afterWait(m, prof)+float64(prof.Guest["rdtsc"]), float64(sz.Samples), m, prof), nil
 }
 
 // runGap is the time from the end of the wait to the world switch: VM-entry
@@ -98,8 +97,7 @@ func runGap(_ *Row, m *Machine, prof *model.Profile, sz Size, seed uint64, stop 
 	if err != nil {
 		return Figure{}, err
 	}
-	return Figure{Value: p.afterWait(m, prof) - prof.Phases[trace.PhaseEntry].Mean(),
-		Phases: p.perOp(float64(sz.Samples))}, nil
+	return p.figure(p.afterWait(m, prof)-prof.Phases[trace.PhaseEntry].Mean(), float64(sz.Samples), m, prof), nil
 }
 
 // afterWait is the mean time from the end of the wait to the guest. Up to 5.17 the

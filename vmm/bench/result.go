@@ -70,7 +70,7 @@ func (r *Result) judge() {
 		r.Verdict, why = r.judgeChange(change)
 	}
 	if r.Row.Form != Level {
-		why = append(why, attribute(&r.Ours[0], &r.Ours[1], change, r.Row.Kind))
+		why = append(why, r.attribute(&r.Ours[0], &r.Ours[1]))
 	}
 	if n := r.Row.Note; n != "" {
 		why = append(why, n)
@@ -139,8 +139,13 @@ const (
 	attributable = 0.08
 )
 
-// attribute says which phases the change comes from, largest first.
-func attribute(before, after *Figure, change float64, k Kind) string {
+// attribute says where the change comes from: of a score the phases, largest
+// first, of a latency when the wait ends and what follows it.
+func (r *Result) attribute(before, after *Figure) string {
+	if r.Row.Kind != VMExit {
+		return fmt.Sprintf("the wait ends %s → %s cycles after the deadline, the guest runs %s → %s later",
+			whole(before.WaitEnd), whole(after.WaitEnd), whole(before.ToGuest), whole(after.ToGuest))
+	}
 	type part struct {
 		phase trace.Phase
 		d     float64
@@ -170,11 +175,12 @@ func attribute(before, after *Figure, change float64, k Kind) string {
 		}
 		words = append(words, fmt.Sprintf("%s %s", p.phase, signed(p.d)))
 	}
-	per := "iteration"
-	if k != VMExit {
-		per = "timer"
-	}
-	return "host cycles per " + per + ": " + strings.Join(words, ", ")
+	return "host cycles per iteration: " + strings.Join(words, ", ")
+}
+
+// whole is a whole number with a true minus.
+func whole(x float64) string {
+	return strings.Replace(fmt.Sprintf("%.0f", x), "-", "−", 1)
 }
 
 // signed is a whole number with its sign, a true minus for people.

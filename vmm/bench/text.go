@@ -16,10 +16,10 @@ func Text(results []Result, width int) string {
 		r := &results[i]
 		if r.Row.Series != series {
 			series = r.Row.Series
-			fmt.Fprintf(&b, "%s\n  %-36s %8s %8s  %8s %8s  %8s %8s %6s  %s\n", series, "row on "+r.Profile,
+			fmt.Fprintf(&b, "%s\n  %-38s %8s %8s  %8s %8s  %8s %8s %6s  %s\n", series, "row on "+r.Profile,
 				"before", "after", "ours", "after", "change", "ours", "", "")
 		}
-		fmt.Fprintf(&b, "  %-36s %8s %8s  %8s %8s  %8s %8s %6s  %-10s %s\n", r.Row.name(), r.published(0), r.published(1),
+		fmt.Fprintf(&b, "  %-38s %8s %8s  %8s %8s  %8s %8s %6s  %-10s %s\n", r.Row.name(), r.published(0), r.published(1),
 			r.ours(0), r.ours(1), r.publishedChange(), r.ourChange(), r.part(), r.standing(), r.Verdict)
 		if s := r.Image; s != nil {
 			fmt.Fprintf(&b, "      image %s: %s → %s, twin %s → %s, %.1f %% apart\n", s.Subtest, number(s.Score[0]),
@@ -42,7 +42,7 @@ func (r *Row) name() string {
 	}
 	switch {
 	case r.Kind == VMExit:
-		return strings.TrimPrefix(r.Subtest, "x2apic_") + r.how()
+		return r.Subtest + r.how()
 	case r.Halt:
 		return r.Kind.String() + unit + ", HLT"
 	}
@@ -52,25 +52,21 @@ func (r *Row) name() string {
 // how names the knobs that tell rows of one benchmark apart.
 func (r *Row) how() string {
 	k := &r.Machines[1].Knobs
-	var s string
-	if strings.HasPrefix(r.Subtest, "x2apic_") {
-		s += " (x2apic)"
-	}
 	switch {
 	case r.Series == s002 && k.APICv:
-		s += ", APICv on"
+		return ", APICv on"
 	case r.Series == s002:
-		s += ", APICv off"
+		return ", APICv off"
 	case strings.HasPrefix(r.Series, "S004") && k.Advance == 0:
-		s += ", advance off"
+		return ", advance off"
 	case strings.HasPrefix(r.Series, "S004"):
-		s += ", adaptive"
+		return ", adaptive"
 	case r.Series == s000 && r.Kind == Cyclic && k.PreemptionTimer:
-		s += ", hv timer"
+		return ", hv timer"
 	case r.Series == s000 && r.Kind == Cyclic:
-		s += ", hrtimer"
+		return ", hrtimer"
 	}
-	return s
+	return ""
 }
 
 func (r *Result) published(side int) string {
