@@ -351,7 +351,7 @@ func TestTwinsAgreeWithTheOriginals(t *testing.T) {
 			// The image prints while its handler goes on: a long interval keeps that
 			// apart.
 			prof := withoutTails(profile(t, skylake))
-			got, err := Latencies(filepath.Join(dir, "tscdeadline_latency.flat"), "2000000 1000", &m, prof, 1)
+			got, err := Latencies(filepath.Join(dir, "tscdeadline_latency.flat"), 2_000_000, 1000, &m, prof, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,11 +1,11 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm/guest"
 	"ticktrap/vmm/model"
@@ -93,10 +93,11 @@ func (im *Image) Score(subtest string, m *Machine, prof *model.Profile, seed uin
 	return v, p.n[trace.ExitCPUID]*2 > p.n[trace.ExitMSRWrite]+p.n[trace.ExitVMCALL], nil
 }
 
-// Latencies runs an image of tscdeadline_latency and returns the mean of the second
-// half of what it prints, as for the twin.
-func Latencies(path, args string, m *Machine, prof *model.Profile, seed uint64) (mean float64, err error) {
-	img, err := guest.Open(path, guest.Options{Append: args})
+// Latencies runs an image of tscdeadline_latency for size latencies of timers delta
+// cycles ahead, and returns the mean of their second half, as for the twin. The
+// image goes on measuring while it prints; what it adds then does not count.
+func Latencies(path string, delta clock.Cycles, size int, m *Machine, prof *model.Profile, seed uint64) (mean float64, err error) {
+	img, err := guest.Open(path, guest.Options{Append: fmt.Sprint(delta, size)})
 	if err != nil {
 		return 0, err
 	}
@@ -116,11 +117,11 @@ func Latencies(path, args string, m *Machine, prof *model.Profile, seed uint64) 
 			all = append(all, float64(v))
 		}
 	}
-	if len(all) == 0 {
-		return 0, errors.New(path + " printed no latencies")
+	if len(all) < size {
+		return 0, fmt.Errorf("%s printed %d latencies, want %d", path, len(all), size)
 	}
 	var sum float64
-	tail := all[len(all)/2:]
+	tail := all[size/2 : size]
 	for _, v := range tail {
 		sum += v
 	}
