@@ -36,7 +36,11 @@ func loadCompiled(t testing.TB, name string) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMachine(t, mode64, "f4")
+	mode := mode64
+	if strings.HasPrefix(name, "32-") {
+		mode = mode32
+	}
+	m := newMachine(t, mode, "f4")
 	m.write(imageBase, image)
 	m.change(func(r *vmm.Registers) {
 		r.RIP = imageBase
@@ -77,7 +81,7 @@ func TestCompiledProgramsGiveTheProcessorsResults(t *testing.T) {
 
 // BenchmarkCompiled reports the speed on ordinary code.
 func BenchmarkCompiled(b *testing.B) {
-	for _, name := range []string{"O2", "O3-sse4", "O3-x87"} {
+	for _, name := range []string{"O2", "O3-sse4", "O3-x87", "32-O2-sse"} {
 		b.Run(name, func(b *testing.B) {
 			n := uint64(0)
 			for b.Loop() {

@@ -3,8 +3,8 @@
  * the interpreter gives the results of a real processor.
  *
  * build.sh compiles it several times with different options, each time twice:
- * with -DNATIVE as a program that prints its results, and without as a flat
- * 64-bit image for the interpreter, which leaves them in memory and executes
+ * with -DNATIVE as a program that writes its results, and without as a flat
+ * 64-bit or 32-bit image for the interpreter, which leaves them in memory and executes
  * HLT. The numbers of the native run are the expected ones.
  */
 #include <stddef.h>
@@ -32,6 +32,30 @@ static uint64_t mix(uint64_t h, const void *p, size_t n)
 		h = (h ^ *b++) * 0x100000001b3;
 	return h;
 }
+#ifdef __i386__
+/* What libgcc would supply. */
+static uint64_t divide(uint64_t a, uint64_t b, uint64_t *rem)
+{
+	uint64_t q = 0, r = 0;
+	for (int i = 63; i >= 0; i--) {
+		r = r << 1 | (a >> i & 1), q <<= 1;
+		if (r >= b) r -= b, q |= 1;
+	}
+	*rem = r;
+	return q;
+}
+uint64_t __udivdi3(uint64_t a, uint64_t b) { uint64_t r; return divide(a, b, &r); }
+uint64_t __umoddi3(uint64_t a, uint64_t b) { uint64_t r; divide(a, b, &r); return r; }
+uint64_t __udivmoddi4(uint64_t a, uint64_t b, uint64_t *r) { return divide(a, b, r); }
+int64_t __divdi3(int64_t a, int64_t b) { uint64_t q = __udivdi3(a < 0 ? -a : a, b < 0 ? -b : b); return (a ^ b) < 0 ? -q : q; }
+int64_t __moddi3(int64_t a, int64_t b) { uint64_t r = __umoddi3(a < 0 ? -a : a, b < 0 ? -b : b); return a < 0 ? -r : r; }
+int64_t __divmoddi4(int64_t a, int64_t b, int64_t *r) { *r = __moddi3(a, b); return __divdi3(a, b); }
+int __popcountdi2(uint64_t a) { int n = 0; for (; a; a &= a - 1) n++; return n; }
+int __ctzdi2(uint64_t a) { int n = 0; for (; !(a & 1); a >>= 1) n++; return n; }
+int __clzdi2(uint64_t a) { int n = 0; for (; !(a >> 63); a <<= 1) n++; return n; }
+int __popcountsi2(uint32_t a) { return __popcountdi2(a); }
+#endif
+
 #define MIX(h, x) ((h) = mix((h), &(x), sizeof(x)))
 
 static const uint32_t k256[64] = {
@@ -187,10 +211,12 @@ static uint64_t wide(void)
 	uint64_t h = 0;
 	for (int i = 0; i < 300; i++) {
 		uint64_t a = rnd(), b = rnd() | 1, c = rnd() >> (i & 63);
+#ifdef __SIZEOF_INT128__
 		__int128 p = (__int128)(int64_t)a * (int64_t)b + c;
 		unsigned __int128 s = ((unsigned __int128)a << 64 | b) >> (i & 63);
 		s -= (unsigned __int128)c << (i % 100);
 		h = mix(h, &p, 16), h = mix(h, &s, 16);
+#endif
 		int64_t q = (int64_t)a / (int64_t)(int32_t)b, m = (int64_t)a % (int32_t)b;
 		uint32_t uq = (uint32_t)a / ((uint32_t)c | 1);
 		MIX(h, q), MIX(h, m), MIX(h, uq);
@@ -312,13 +338,13 @@ static uint64_t calls(void)
 
 static uint64_t atomics(void)
 {
-	static uint64_t x; static uint32_t y; static uint16_t z; static uint8_t w;
+	static uintptr_t x; static uint32_t y; static uint16_t z; static uint8_t w;
 	uint64_t h = 0;
 	for (int i = 0; i < 100; i++) {
-		uint64_t want = x;
+		uintptr_t want = x;
 		h += __atomic_fetch_add(&x, rnd(), __ATOMIC_SEQ_CST) + __atomic_fetch_or(&y, 1u << (i & 31), __ATOMIC_SEQ_CST);
 		h += __atomic_exchange_n(&z, (uint16_t)i, __ATOMIC_SEQ_CST) + __atomic_sub_fetch(&w, 3, __ATOMIC_SEQ_CST);
-		h = h * 3 + __atomic_compare_exchange_n(&x, &want, h, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) + want;
+		h = h * 3 + __atomic_compare_exchange_n(&x, &want, (uintptr_t)h, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) + want;
 		h ^= __atomic_fetch_nand(&y, i * 77, __ATOMIC_SEQ_CST);
 	}
 	return h + x + y + z + w;
@@ -349,18 +375,24 @@ static void all(void)
 	}
 }
 
-#ifdef NATIVE
-int printf(const char *, ...);
+#if defined NATIVE && defined __i386__
+void _start(void)
+{
+	all();
+	__asm__ volatile("int $0x80" ::"a"(4), "b"(1), "c"(result), "d"(13 * 8) : "memory");
+	__asm__ volatile("int $0x80" ::"a"(1), "b"(0));
+}
+#elif defined NATIVE
+long write(int, const void *, unsigned long);
 int main(void)
 {
 	all();
-	for (int i = 0; i < 13; i++)
-		printf("%016lx%c", result[i], i == 12 ? '\n' : ' ');
+	return write(1, result, 13 * 8) != 13 * 8;
 }
 #else
 /* The image starts here, at 1 MiB, with a stack below it. RAX is the address of
  * the results at the end. */
-__asm__(".section .start,\"ax\"\n.globl _start\n_start: mov $0x100000, %esp\n call run\n lea results(%rip), %rax\n hlt\n.text");
+__asm__(".section .start,\"ax\"\n.globl _start\n_start: mov $0x100000, %esp\n call run\n mov $results, %eax\n hlt\n.text");
 __attribute__((used)) void run(void) { all(); }
 extern uint64_t results[RESULTS] __attribute__((alias("result"), visibility("hidden")));
 #endif
