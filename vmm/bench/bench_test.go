@@ -345,7 +345,9 @@ func TestTwinsAgreeWithTheOriginals(t *testing.T) {
 			})
 		}
 	}
-	for name, m := range map[string]Machine{"5.3": kernel53, "5.15": on, "5.15 without APICv": off} {
+	// Not on 5.3: its tuning stops for good at the first delta below 100 cycles, and
+	// where that is, is chance.
+	for name, m := range map[string]Machine{"5.7": kernel57, "5.15": on, "5.15 without APICv": off} {
 		t.Run("latency on "+name, func(t *testing.T) {
 			t.Parallel()
 			// The image prints while its handler goes on: a long interval keeps that
