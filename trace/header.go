@@ -16,6 +16,7 @@ type Header struct {
 	Hz         clock.Hz
 	VCPUs      int
 	PCPUs      int
+	MemMiB     int // guest memory, 0 if unknown
 	// Knobs are the values at the start, by Knob; [0] is unused.
 	Knobs [NumKnobs]uint64
 	// Host is a sentence about the machine: kernel and CPU, or the profile.

@@ -23,11 +23,12 @@ type headerWire struct {
 	PCPUs      int      `json:"pcpus"`
 	Knobs      []uint64 `json:"knobs"`
 	Host       string   `json:"host,omitempty"`
+	MemMiB     int      `json:"mem_mib,omitempty"`
 }
 
 func encodeHeader(h *Header) ([]byte, error) {
 	return json.Marshal(headerWire{h.Engine, h.LAPIC, h.Provenance.String(), h.Guest, h.Args, h.GuestHash, h.Seed,
-		h.Profile, uint64(h.Hz), h.VCPUs, h.PCPUs, h.Knobs[:], h.Host})
+		h.Profile, uint64(h.Hz), h.VCPUs, h.PCPUs, h.Knobs[:], h.Host, h.MemMiB})
 }
 
 func decodeHeader(p []byte) (h Header, err error) {
@@ -39,7 +40,7 @@ func decodeHeader(p []byte) (h Header, err error) {
 		return h, fmt.Errorf("header: %d vCPUs on %d host CPUs", w.VCPUs, w.PCPUs)
 	}
 	h = Header{Engine: w.Engine, LAPIC: w.LAPIC, Guest: w.Guest, Args: w.Args, GuestHash: w.GuestHash, Seed: w.Seed,
-		Profile: w.Profile, Hz: clock.Hz(w.Hz), VCPUs: w.VCPUs, PCPUs: w.PCPUs, Host: w.Host}
+		Profile: w.Profile, Hz: clock.Hz(w.Hz), VCPUs: w.VCPUs, PCPUs: w.PCPUs, Host: w.Host, MemMiB: w.MemMiB}
 	for p := Measured; int(p) < len(provenanceNames); p++ {
 		if p.String() == w.Provenance {
 			h.Provenance = p

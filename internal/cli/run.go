@@ -158,9 +158,13 @@ func (o *runOptions) runner() (*session.Runner, error) {
 // engineFactory chooses the engine.
 func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
 	switch o.engine {
-	case "auto", "model":
+	case "auto":
+		if kvmUsable() {
+			return o.kvmFactory(knobs)
+		}
+	case "model":
 	case "kvm":
-		return nil, fail(ExitHost, "engine kvm is not available: %s", kvmReason())
+		return o.kvmFactory(knobs)
 	default:
 		return nil, fail(ExitUsage, "--engine: want auto, model or kvm, have %q", o.engine)
 	}
@@ -188,16 +192,6 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 
-// kvmReason says why /dev/kvm cannot be used.
-func kvmReason() string {
-	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
-	if err != nil {
-		return err.Error()
-	}
-	f.Close()
-	return "this build has no KVM engine"
-}
-
 // image loads the guest: a built-in by name, else a file. A name with a slash
 // or a dot is always a file.
 func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
@@ -205,6 +199,9 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 		p, err := guest.ParseParams(o.guest, o.args, hz)
 		if err != nil {
 			return nil, with(ExitUsage, err)
+		}
+		if o.headless && p.Count == 0 && o.deadlines == 0 && o.exits == 0 && o.guestTime == 0 {
+			p.Count = headlessCount
 		}
 		img, err := guest.Builtin(o.guest, p)
 		return img, with(ExitInput, err)
@@ -216,22 +213,15 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 	return img, with(ExitInput, err)
 }
 
-// The limits of a headless run of a built-in guest that would never end.
-const (
-	headlessDeadlines = 1000
-	headlessTime      = time.Second
-)
+// headlessCount is how many samples a built-in guest takes in a headless run
+// that would never end otherwise.
+const headlessCount = 1000
 
-// limits are those of the flags; a built-in guest without an end gets one when
-// nobody can stop it.
+// limits are those of the flags.
 func (o *runOptions) limits(h *trace.Header) session.Limits {
 	l := session.Limits{Deadlines: o.deadlines, Exits: o.exits}
-	d := o.guestTime
-	if _, builtin := guest.Describe(o.guest); builtin && o.headless && o.deadlines == 0 && o.exits == 0 && d == 0 {
-		l.Deadlines, d = headlessDeadlines, headlessTime
-	}
-	if d > 0 {
-		l.TSC, _ = h.Hz.ToCycles(clock.Nanos(d))
+	if o.guestTime > 0 {
+		l.TSC, _ = h.Hz.ToCycles(clock.Nanos(o.guestTime))
 	}
 	return l
 }

@@ -137,7 +137,6 @@ func newHost(cfg Config) *host {
 	}
 	h.st.timers = make([]hrtimer, cfg.VCPUs)
 	h.st.threads = make([]thread, cfg.VCPUs)
-	h.st.stopAt = clock.Never
 	return h
 }
 
@@ -167,8 +166,6 @@ func (e *Engine) boot() error {
 // Run lets the model run until done says so, the guest ends, or no CPU can act
 // before the given host time. done is asked after every turn.
 func (e *Engine) Run(until clock.TSC, done func() bool) {
-	e.host.st.stopAt = until
-	defer func() { e.host.st.stopAt = clock.Never }()
 	for {
 		if _, _, ended := e.m.Ended(); ended {
 			e.order.release(clock.Never)
@@ -208,7 +205,8 @@ func (e *Engine) Header() trace.Header {
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
 		Args: e.cfg.Guest.Args, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
-		Knobs: k.Values(), Host: e.cfg.Profile.Text}
+		MemMiB: int(e.cfg.RAM >> 20),
+		Knobs:  k.Values(), Host: e.cfg.Profile.Text}
 }
 
 // Instructions returns how many guest instructions have been executed, and how

@@ -25,7 +25,6 @@ type hostState struct {
 	timers  []hrtimer
 	threads []thread
 	seq     uint64
-	stopAt  clock.TSC // no CPU's guest code runs past this
 }
 
 // pcpu is one host CPU.
@@ -92,9 +91,14 @@ func (h *host) Delay(p vmm.PCPU, c clock.Cycles) { h.cpu(p).now = h.cpu(p).now.A
 // Ran implements vmm.Host.
 func (h *host) Ran(p vmm.PCPU, at clock.TSC) { h.cpu(p).now = max(h.cpu(p).now, at) }
 
+// grid is the longest stretch of guest code in one turn, in cycles: turns end on
+// multiples of it. How a run is divided into turns must not depend on when
+// somebody wants to look at it, so that a turn's number names a state.
+const grid = 1 << 20
+
 // Until implements vmm.Host.
 func (h *host) Until(p vmm.PCPU) clock.TSC {
-	until := min(h.nextIRQ(p), h.st.stopAt)
+	until := min(h.nextIRQ(p), h.gridEnd(p))
 	for q := range h.st.cpus {
 		if vmm.PCPU(q) == p {
 			continue
@@ -105,6 +109,9 @@ func (h *host) Until(p vmm.PCPU) clock.TSC {
 	}
 	return until
 }
+
+// gridEnd is the next end of a turn on p.
+func (h *host) gridEnd(p vmm.PCPU) clock.TSC { return h.cpu(p).now&^(grid-1) + grid }
 
 // nextTime is when p does something next: now if a thread runs on it.
 func (h *host) nextTime(p vmm.PCPU) clock.TSC {
@@ -285,7 +292,7 @@ func (h *host) HasPreemptionTimer() bool { return true }
 // can change what it sees.
 func (h *host) Idle(p vmm.PCPU, until clock.TSC) bool {
 	c := h.cpu(p)
-	t := min(until, h.nextIRQ(p), h.st.stopAt)
+	t := min(until, h.nextIRQ(p), h.gridEnd(p))
 	for q := range h.st.cpus {
 		if vmm.PCPU(q) != p {
 			t = min(t, h.nextTime(vmm.PCPU(q)))

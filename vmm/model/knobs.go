@@ -9,9 +9,16 @@ import (
 // Ended implements vmm.Engine.
 func (e *Engine) Ended() (trace.EndKind, uint32, bool) { return e.m.Ended() }
 
-// Stop implements vmm.Engine.
+// Stop implements vmm.Engine. The run ends at the time that every CPU has
+// reached: what one of them did after it is not told.
 func (e *Engine) Stop(how trace.EndKind) {
-	e.m.Stop(0, how, 0, 0)
+	p, at := e.host.first()
+	if p == vmm.NoPCPU {
+		p = 0
+	}
+	e.order.release(at)
+	e.order.waiting = e.order.waiting[:0]
+	e.m.Stop(p, how, 0, 0)
 	e.order.release(clock.Never)
 }
 

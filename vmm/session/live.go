@@ -27,8 +27,9 @@ type Live struct {
 	done  chan struct{}
 	once  sync.Once
 	mu    sync.Mutex
-	frame vmm.Frame // guarded by mu: the last frame published
-	err   error     // guarded by mu: of Close
+	frame vmm.Frame   // guarded by mu: the last frame published
+	asked vmm.Command // guarded by mu: a host-wide turn that wants confirming
+	err   error       // guarded by mu: of Close
 
 	// The rest belongs to the goroutine.
 	r       *Runner
@@ -45,8 +46,12 @@ type Live struct {
 	toGoal          bool
 }
 
-// slice is how long the model runs between two looks at the commands.
-const slice = 3 * time.Millisecond
+// slice is how long the model runs between two looks at the commands. A look
+// costs a guest in real time an exit of each vCPU: realSlice is longer.
+const (
+	slice     = 3 * time.Millisecond
+	realSlice = 30 * time.Millisecond
+)
 
 // Options of a live run.
 type Options struct {
@@ -59,6 +64,9 @@ type Options struct {
 func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
 	l := &Live{cmds: make(chan vmm.Command, 64), wish: make(chan struct{}, 1), quit: make(chan struct{}),
 		done: make(chan struct{}), r: r, wall: wall, running: !o.Paused, speed: o.Speed}
+	if l.realTime() {
+		l.speed = 0
+	}
 	if o.Record != "" {
 		if err := l.record(o.Record); err != nil {
 			return nil, err
@@ -69,6 +77,16 @@ func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
 	l.publish()
 	go l.loop()
 	return l, nil
+}
+
+// realTime reports whether the guest's time is the wall clock's.
+func (l *Live) realTime() bool { return l.r.header.Provenance == trace.Measured }
+
+// exact asks an engine in real time to stop to the step; see vmm.Exacter.
+func (l *Live) exact(on bool) {
+	if x, ok := l.r.eng.(vmm.Exacter); ok {
+		x.Exact(on)
+	}
 }
 
 // Frame implements vmm.Session.
@@ -128,7 +146,18 @@ func (l *Live) refuse(c *vmm.Command) error {
 		}
 	case vmm.DoKnob:
 		for _, k := range l.frame.Knobs {
-			if k.Knob == c.Knob && k.Tag != vmm.TagLive {
+			if k.Knob != c.Knob {
+				continue
+			}
+			switch k.Tag {
+			case vmm.TagLive, vmm.TagRebuild:
+			case vmm.TagHostWide:
+				if l.asked.Knob != c.Knob || l.asked.Value != c.Value {
+					l.asked = *c
+					return fmt.Errorf("%s is host-wide: %s. Turn it once more to go ahead", k.Knob, k.Why)
+				}
+				l.asked = vmm.Command{}
+			default:
 				return fmt.Errorf("%s is %s: %s", k.Knob, vmm.TagNames[k.Tag], k.Why)
 			}
 		}
@@ -137,6 +166,9 @@ func (l *Live) refuse(c *vmm.Command) error {
 			return err
 		}
 	case vmm.DoSpeed:
+		if l.frame.Header.Provenance == trace.Measured {
+			return errors.New("the guest runs in real time: its speed cannot be set")
+		}
 		if c.Speed < 0 || c.Speed > 1e6 {
 			return fmt.Errorf("speed %g: want 0 (as fast as possible) to 1000000", c.Speed)
 		}
@@ -228,7 +260,11 @@ func (l *Live) wait() bool {
 // advance runs the guest for a slice of wall time, and not beyond its pace.
 func (l *Live) advance() {
 	until := l.pace.until(l.wall.Now(), l.speed, l.r.header.Hz)
-	end := l.wall.Now().Add(slice)
+	d := slice
+	if l.realTime() {
+		d = realSlice
+	}
+	end := l.wall.Now().Add(d)
 	n := 0
 	reached, err := l.r.RunTo(until, func() bool {
 		n++
@@ -250,15 +286,18 @@ func (l *Live) obey(c vmm.Command) {
 	switch c.Verb {
 	case vmm.DoRun:
 		l.r.NoGoal()
+		l.exact(false)
 		l.resume()
 	case vmm.DoPause:
 		l.r.NoGoal()
 		l.running = false
 	case vmm.DoStepExit:
 		l.r.StepExits(c.N)
+		l.exact(true)
 		l.step()
 	case vmm.DoStepDeadline:
 		l.r.StepDeadlines(c.N)
+		l.exact(true)
 		l.step()
 	case vmm.DoBackExit:
 		l.back(l.r.BackExits(c.N))

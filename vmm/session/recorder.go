@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"ticktrap/trace"
+	"ticktrap/vmm"
 )
 
 // Recorder writes the events of a run to a file from the moment it is made.
@@ -18,21 +20,39 @@ type Recorder struct {
 }
 
 // NewRecorder starts a recording of r in a new file; an existing one is not
-// touched.
+// touched. In the middle of a run the recording begins with the state so far.
 func NewRecorder(path string, r *Runner) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	rec := &Recorder{path: path, f: f, r: r}
-	if rec.w, err = trace.NewWriter(rec, &r.header); err != nil {
+	if rec.w, err = rec.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("recording to %s: %w", path, err), f.Close())
 	}
-	for _, e := range r.early {
-		rec.w.Emit(e)
-	}
 	r.Tee(rec.w)
+	r.rec = rec
 	return rec, nil
+}
+
+func (r *Recorder) begin() (*trace.Writer, error) {
+	if r.r.st.Events > trace.Seq(len(r.r.early)) {
+		return trace.NewWriterAt(r, &r.r.header, &r.r.st)
+	}
+	w, err := trace.NewWriter(r, &r.r.header)
+	if err == nil {
+		for _, e := range r.r.early {
+			w.Emit(e)
+		}
+	}
+	return w, err
+}
+
+// turned notes the position of a knob turn that is about to be made.
+func (r *Recorder) turned(eng vmm.Engine) {
+	if rew, ok := eng.(vmm.Rewinder); ok {
+		r.w.Act(actionTurn, strconv.FormatUint(rew.Position(), 10))
+	}
 }
 
 // Write implements io.Writer for the recording's bytes.
@@ -44,6 +64,7 @@ func (r *Recorder) Write(p []byte) (int, error) {
 
 // Close finishes the recording.
 func (r *Recorder) Close() error {
+	r.r.rec = nil
 	r.r.Untee(r.w)
 	if err := errors.Join(r.w.Close(), r.f.Close()); err != nil {
 		return fmt.Errorf("finishing recording %s: %w", r.path, err)

@@ -32,6 +32,7 @@ type Runner struct {
 	header trace.Header
 	st     trace.State
 	tee    []trace.Sink
+	rec    *Recorder     // also among tee, nil if none
 	early  []trace.Event // what the engine emitted while it was made
 	turns  []Turn
 	turned int // of turns, carried out
@@ -123,6 +124,7 @@ func (r *Runner) turn() error {
 	for r.turned < len(r.turns) && r.turns[r.turned].At <= r.st.Deadlines.Count() {
 		t := r.turns[r.turned]
 		r.turned++
+		r.note()
 		if err := r.eng.SetKnob(t.Knob, t.Value); err != nil {
 			return fmt.Errorf("at deadline %d: %w", t.At, err)
 		}
@@ -330,7 +332,15 @@ func (r *Runner) SetKnob(k trace.Knob, v uint64) (branched bool, err error) {
 		branched = r.past.turn(r, k, v)
 		r.silent = false
 	}
+	r.note()
 	return branched, r.eng.SetKnob(k, v)
+}
+
+// note lets the recorder know the position of the knob turn that follows.
+func (r *Runner) note() {
+	if r.rec != nil && !r.silent {
+		r.rec.turned(r.eng)
+	}
 }
 
 // Mark sets a bookmark.

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/trace"
+	"ticktrap/vmm/session"
+)
+
+func newReplay(env *Env) *cobra.Command {
+	var o session.Options
+	var verify bool
+	var compare string
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "play a recording on the screen",
+		Long: `replay opens a recording on the same screen as a live run: play, pause, step
+both ways, seek, break at a condition. Knobs cannot be turned in a recording.
+
+With --verify a recording of the model is executed again, without a screen, and
+compared event by event; the first that differs is printed with its counterpart
+and the exit code is 6.`,
+		Example: `  ticktrap replay session.tt
+  ticktrap replay --verify session.tt
+  ticktrap replay --compare before.tt after.tt`,
+		Args:         cobra.ExactArgs(1),
+		SilenceUsage: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			rec, f, err := trace.OpenFile(args[0])
+			if err != nil {
+				return with(ExitInput, err)
+			}
+			defer f.Close()
+			if verify {
+				return verifyRecording(env, args[0], rec)
+			}
+			if !env.Terminal {
+				return fail(ExitTerminal, "the screen needs a terminal; without one use: ticktrap report %s", args[0])
+			}
+			return playRecording(env, args[0], rec, compare, o)
+		},
+	}
+	c.Flags().Float64Var(&o.Speed, "speed", defaultSpeed, "recorded time per wall time; 0 is as fast as possible")
+	c.Flags().BoolVar(&o.Paused, "paused", false, "start paused")
+	c.Flags().StringVar(&compare, "compare", "", "a second recording to compare with")
+	c.Flags().BoolVar(&verify, "verify", false, "execute the recording again and compare")
+	return c
+}
+
+func playRecording(env *Env, name string, rec *trace.Recording, compare string, o session.Options) error {
+	p, err := session.NewReplay(name, rec, env.Wall, o)
+	if err != nil {
+		return with(ExitInput, fmt.Errorf("%s: %w", name, err))
+	}
+	defer p.Close()
+	if compare != "" {
+		other, f, err := trace.OpenFile(compare)
+		if err != nil {
+			return with(ExitInput, err)
+		}
+		defer f.Close()
+		if err := p.Compare(compare, other); err != nil {
+			return with(ExitInput, fmt.Errorf("%s: %w", compare, err))
+		}
+	}
+	return show(env, p)
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/session"
+)
+
+// verifyRecording runs the run of a recording again and compares the events.
+func verifyRecording(env *Env, name string, rec *trace.Recording) error {
+	h := rec.Header()
+	if h.Engine != "model" {
+		return fail(ExitUsage, "%s: only recordings of the model can be executed again; this one is of engine %s", name, h.Engine)
+	}
+	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
+		seed: h.Seed, profile: h.Profile, headless: true}
+	knobs := vmm.DefaultKnobs()
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		if err := knobs.Set(k, h.Knobs[k]); err != nil {
+			return with(ExitInput, fmt.Errorf("%s: header: %w", name, err))
+		}
+	}
+	make, err := o.engineFactory(knobs)
+	if err != nil {
+		return err
+	}
+	hash := ""
+	err = session.Verify(rec, func(sink trace.Sink) (vmm.Engine, error) {
+		eng, err := make(sink)
+		if err == nil {
+			e := eng.Header()
+			hash = e.GuestHash
+		}
+		return eng, err
+	})
+	switch diff := (*session.Difference)(nil); {
+	case hash != "" && hash != h.GuestHash:
+		return fail(ExitInput, "%s: guest %s is another one than was recorded", name, h.Guest)
+	case errors.As(err, &diff):
+		return fail(ExitAssert, "%s: event %d differs\n  recorded: %s\n  executed: %s", name, diff.Seq, diff.Recorded,
+			diff.Executed)
+	case err != nil:
+		return with(ExitInput, fmt.Errorf("%s: %w", name, err))
+	}
+	_, err = fmt.Fprintf(env.Out, "%s: %d events executed again, all equal\n", name, rec.Events())
+	return err
+}

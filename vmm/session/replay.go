@@ -1,0 +1,410 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/trace/query"
+	"ticktrap/vmm"
+)
+
+// Replay is a recording behind vmm.Session: it plays, steps both ways and seeks.
+// Its methods may be called from several goroutines.
+type Replay struct {
+	name string
+	rec  *trace.Recording
+	wall Wall
+	wg   sync.WaitGroup
+	quit chan struct{}
+	once sync.Once
+
+	mu        sync.Mutex // guards what follows
+	cur       *trace.Cursor
+	st        trace.State
+	running   bool
+	speed     float64
+	pace      pace
+	notice    string
+	breakText string
+	breakAt   *query.Condition
+	other     trace.State
+	otherName string
+	line      vmm.Timeline
+}
+
+// timelineBuckets is how finely a timeline divides a recording.
+const timelineBuckets = 512
+
+// NewReplay opens a session on a recording, at its start and paused.
+func NewReplay(name string, rec *trace.Recording, wall Wall, o Options) (*Replay, error) {
+	p := &Replay{name: name, rec: rec, wall: wall, cur: rec.Cursor(), quit: make(chan struct{}), speed: o.Speed,
+		notice: rec.Warning()}
+	if err := p.cur.StateAt(0, &p.st); err != nil {
+		return nil, err
+	}
+	p.running = !o.Paused
+	p.pace.restart(p.now(), wall.Now())
+	p.wg.Add(1)
+	go p.survey()
+	return p, nil
+}
+
+// Compare adds a second recording to compare with.
+func (p *Replay) Compare(name string, rec *trace.Recording) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.otherName = name
+	return rec.Cursor().StateAt(rec.Events(), &p.other)
+}
+
+// Frame implements vmm.Session: it lets the recording play up to the moment that
+// the wall clock allows.
+func (p *Replay) Frame(f *vmm.Frame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running {
+		p.play()
+	}
+	f.Header = *p.rec.Header()
+	p.st.CopyTo(&f.State)
+	f.CPUs = f.CPUs[:0]
+	f.Knobs = f.Knobs[:0]
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		f.Knobs = append(f.Knobs, vmm.KnobState{Knob: k, Value: p.st.Knobs[k], Tag: vmm.TagFixed, Why: "this is a recording"})
+	}
+	f.Status = p.status()
+	if f.OtherName != p.otherName {
+		p.other.CopyTo(&f.Other)
+		f.OtherName = p.otherName
+	}
+	f.Timeline.From, f.Timeline.To, f.Timeline.Complete = p.line.From, p.line.To, p.line.Complete
+	f.Timeline.Buckets = append(f.Timeline.Buckets[:0], p.line.Buckets...)
+}
+
+func (p *Replay) status() vmm.Status {
+	s := vmm.Status{Run: vmm.Paused, Now: p.now(), Speed: p.speed, CanBack: true, Notice: p.notice, Break: p.breakText,
+		Replaying: true, Head: p.rec.Last()}
+	switch {
+	case p.running:
+		s.Run = vmm.Running
+	case p.st.Events >= p.rec.Events():
+		s.Run, s.End, s.EndCode = vmm.Ended, p.st.End.How, uint32(p.st.End.Code)
+	}
+	return s
+}
+
+// now is the position on the common line.
+func (p *Replay) now() clock.TSC { return p.st.Now }
+
+// perFrame is the most events that one frame plays: a frame must not take longer
+// than a person notices.
+const perFrame = 200_000
+
+// play goes on to where the wall clock says.
+func (p *Replay) play() {
+	now := p.wall.Now()
+	until := p.pace.until(now, p.speed, p.rec.Header().Hz)
+	n := 0
+	reached, err := p.forward(func(e *trace.Event) bool { n++; return e.TSC > until || n >= perFrame }, true)
+	if p.speed > 0 && until.Sub(p.now()) > clock.Cycles(behind.Seconds()*p.speed*float64(p.rec.Header().Hz)) {
+		p.pace.restart(p.now(), now)
+	}
+	if err != nil || reached {
+		p.running = false
+		p.note(err)
+	}
+}
+
+func (p *Replay) note(err error) {
+	if err != nil {
+		p.notice = err.Error()
+	}
+}
+
+// forward applies events until before says that the next one must wait, the end,
+// or, with breaks, the break condition. reached is true in the latter two cases.
+func (p *Replay) forward(before func(*trace.Event) bool, breaks bool) (reached bool, err error) {
+	if err := p.cur.SeekSeq(p.st.Events); err != nil {
+		return true, err
+	}
+	for {
+		e, err := p.cur.Next()
+		if errors.Is(err, io.EOF) {
+			return true, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		if before(&e) {
+			return false, p.cur.SeekSeq(p.st.Events)
+		}
+		p.st.Apply(&e)
+		if breaks && p.breakAt != nil && p.breakAt.Eval(query.MomentOf(&e, &p.st), p.rec.Header().Hz) {
+			p.notice = "stopped at " + p.breakText
+			return true, nil
+		}
+	}
+}
+
+// Do implements vmm.Session.
+func (p *Replay) Do(c vmm.Command) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notice = ""
+	switch c.Verb {
+	case vmm.DoRun:
+		if p.st.Events >= p.rec.Events() {
+			return errors.New("this is the end of the recording")
+		}
+		p.running = true
+		p.pace.restart(p.now(), p.wall.Now())
+	case vmm.DoPause:
+		p.running = false
+	case vmm.DoStepExit:
+		return p.step(byEntries, c.N)
+	case vmm.DoStepDeadline:
+		return p.step(byDeadlines, c.N)
+	case vmm.DoBackExit:
+		return p.stepBack(byEntries, c.N)
+	case vmm.DoBackDeadline:
+		return p.stepBack(byDeadlines, c.N)
+	case vmm.DoSeek:
+		return p.seek(c.At)
+	case vmm.DoSpeed:
+		if c.Speed < 0 || c.Speed > 1e6 || math.IsNaN(c.Speed) {
+			return fmt.Errorf("speed %g: want 0 (as fast as possible) to 1000000", c.Speed)
+		}
+		p.speed = c.Speed
+		p.pace.restart(p.now(), p.wall.Now())
+	case vmm.DoBreak:
+		return p.setBreak(c.Text)
+	case vmm.DoRunTo:
+		return p.runTo(c.Text)
+	case vmm.DoBackTo:
+		return p.backTo(c.Text)
+	case vmm.DoKnob:
+		return errors.New("a recording cannot be changed: knobs turn in live runs")
+	default:
+		return errors.New("not possible in a recording")
+	}
+	return nil
+}
+
+// step goes n rises of the measure forward.
+func (p *Replay) step(m measure, n int) error {
+	p.running = false
+	goal := m(&p.st) + uint64(max(1, n))
+	if p.st.Events >= p.rec.Events() {
+		return errors.New("this is the end of the recording")
+	}
+	_, err := p.forward(func(*trace.Event) bool { return m(&p.st) >= goal }, false)
+	return err
+}
+
+// stepBack goes to the n-th last moment at which the measure rose, not counting
+// the present one.
+func (p *Replay) stepBack(m measure, n int) error {
+	p.running = false
+	here, now := p.st.Events, m(&p.st)
+	if here == 0 {
+		return errors.New("this is the start of the recording")
+	}
+	if err := p.goTo(m, now); err != nil {
+		return err
+	}
+	n = max(1, n)
+	if p.st.Events >= here {
+		n++
+	}
+	if n == 1 {
+		return nil
+	}
+	if now < uint64(n) {
+		return p.cur.StateAt(0, &p.st)
+	}
+	return p.goTo(m, now-uint64(n)+1)
+}
+
+// goTo goes to the first moment at which the measure is at least goal. It looks
+// in ever larger stretches before the present position.
+func (p *Replay) goTo(m measure, goal uint64) error {
+	end := p.st.Events
+	for back := trace.Seq(1 << 10); ; back *= 4 {
+		from := end - min(end, back)
+		if err := p.cur.StateAt(from, &p.st); err != nil {
+			return err
+		}
+		if from == 0 || m(&p.st) < goal {
+			break
+		}
+	}
+	_, err := p.forward(func(*trace.Event) bool { return m(&p.st) >= goal }, false)
+	return err
+}
+
+// seek goes to the last moment at or before t.
+func (p *Replay) seek(t clock.TSC) error {
+	if t == clock.Never {
+		return p.cur.StateAt(p.rec.Events(), &p.st)
+	}
+	if err := p.cur.SeekTSC(t + 1); err != nil {
+		return err
+	}
+	err := p.cur.StateAt(p.cur.Seq(), &p.st)
+	p.pace.restart(p.now(), p.wall.Now())
+	return err
+}
+
+func (p *Replay) setBreak(text string) error {
+	if text == "" {
+		p.breakAt, p.breakText = nil, ""
+		return nil
+	}
+	c, err := query.ParseCondition(text)
+	if err == nil {
+		p.breakAt, p.breakText = c, text
+	}
+	return err
+}
+
+// runTo goes on to the next moment at which a condition holds.
+func (p *Replay) runTo(text string) error {
+	c, err := query.ParseCondition(text)
+	if err != nil {
+		return err
+	}
+	p.running = false
+	hit := false
+	if err := p.scan(func(e *trace.Event) bool {
+		hit = c.Eval(query.MomentOf(e, &p.st), p.rec.Header().Hz)
+		return hit
+	}); err != nil {
+		return err
+	}
+	if !hit {
+		return errors.New("nowhere after this: " + text)
+	}
+	p.notice = "stopped at " + text
+	return nil
+}
+
+// scan applies events until after returns true, or the end.
+func (p *Replay) scan(after func(*trace.Event) bool) error {
+	if err := p.cur.SeekSeq(p.st.Events); err != nil {
+		return err
+	}
+	for {
+		e, err := p.cur.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.st.Apply(&e)
+		if after(&e) {
+			return nil
+		}
+	}
+}
+
+// backTo goes back to the last moment before this at which a condition held.
+func (p *Replay) backTo(text string) error {
+	c, err := query.ParseCondition(text)
+	if err != nil {
+		return err
+	}
+	p.running = false
+	end := p.st.Events
+	var at trace.Seq
+	for back := trace.Seq(1 << 12); at == 0 && end > 0; back *= 2 {
+		from := end - min(end, back)
+		if err := p.cur.StateAt(from, &p.st); err != nil {
+			return err
+		}
+		if err := p.scan(func(e *trace.Event) bool {
+			if p.st.Events < end && c.Eval(query.MomentOf(e, &p.st), p.rec.Header().Hz) {
+				at = p.st.Events
+			}
+			return p.st.Events >= end
+		}); err != nil {
+			return err
+		}
+		end = from + 1
+		if from == 0 {
+			break
+		}
+	}
+	if err := p.cur.StateAt(at, &p.st); err != nil {
+		return err
+	}
+	if at == 0 {
+		return errors.New("nowhere before this: " + text)
+	}
+	p.notice = "stopped at " + text
+	return nil
+}
+
+// Close implements vmm.Session.
+func (p *Replay) Close() error {
+	p.once.Do(func() { close(p.quit) })
+	p.wg.Wait()
+	return nil
+}
+
+// survey reads the recording through for the timeline, in the background.
+func (p *Replay) survey() {
+	defer p.wg.Done()
+	last := p.rec.Last()
+	if p.rec.Events() == 0 {
+		return
+	}
+	cur := p.rec.Cursor()
+	var st trace.State
+	if cur.StateAt(0, &st) != nil {
+		return
+	}
+	first, err := cur.Next()
+	if err != nil || cur.SeekSeq(0) != nil {
+		return
+	}
+	width := max(1, (last-first.TSC)/timelineBuckets+1)
+	buckets := make([]vmm.Bucket, timelineBuckets)
+	for n := 0; ; n++ {
+		e, err := cur.Next()
+		if err != nil {
+			p.surveyed(first.TSC, last, buckets, true)
+			return
+		}
+		st.Apply(&e)
+		b := &buckets[min(timelineBuckets-1, (max(e.TSC, first.TSC)-first.TSC)/width)]
+		switch e.Kind {
+		case trace.KindKnob:
+			b.Knob = true
+		case trace.KindGuestIRQ:
+			if m := query.MomentOf(&e, &st); m.Chain != nil {
+				b.Deadlines++
+				b.Worst = max(b.Worst, m.Chain.Late)
+			}
+		}
+		if n&0xffff == 0xffff {
+			select {
+			case <-p.quit:
+				return
+			default:
+				p.surveyed(first.TSC, last, buckets, false)
+			}
+		}
+	}
+}
+
+func (p *Replay) surveyed(from, to clock.TSC, buckets []vmm.Bucket, complete bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line = vmm.Timeline{From: from, To: to, Complete: complete, Buckets: append(p.line.Buckets[:0], buckets...)}
+}
