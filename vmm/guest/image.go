@@ -112,7 +112,10 @@ func (g *Image) reserved() []segment {
 	if g.bits == 16 {
 		return nil
 	}
-	r := []segment{{addr: g.infoAt(), size: bootInfoSize, what: "the loader's boot information"}}
+	r := []segment{
+		{addr: g.infoAt(), size: bootInfoSize, what: "the loader's boot information"},
+		{addr: firmwareBase, size: highBase - firmwareBase, what: "the ACPI tables"},
+	}
 	if g.env != "" {
 		r = append(r, segment{addr: g.envAt(), size: EnvTextMax, what: "the loader's environment module"})
 	}

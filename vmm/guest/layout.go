@@ -56,6 +56,7 @@ const (
 // lowEnd and the hole say where conventional memory ends: the memory map calls
 // what lies between reserved.
 const (
-	lowEnd   = 0x9fc00
-	highBase = 0x100000
+	lowEnd       = 0x9fc00
+	firmwareBase = 0xf0000 // the ACPI tables' 64 KiB, which package board fills
+	highBase     = 0x100000
 )

@@ -285,6 +285,8 @@ func TestBadImagesAreRefusedInOneSentence(t *testing.T) {
 			"segment 1 at 0x2000ff–0x2000ff overlaps segment 0 at 0x200000–0x2000ff"},
 		{"on the loader's page tables", elfImage{bits: 64, entry: 0x2000, loads: []testLoad{
 			{0x2000, 0x2000, 0x100, []byte("x")}}}.bytes(), Options{}, "overlaps the loader's page tables"},
+		{"on the ACPI tables", elfImage{bits: 64, entry: 0xf8000, loads: []testLoad{
+			{0xf8000, 0xf8000, 0x100, []byte("x")}}}.bytes(), Options{}, "overlaps the ACPI tables"},
 		{"multiboot features", append(multibootHeader(4), make([]byte, 100)...), Options{}, "requires features 0x4"},
 		{"multiboot without addresses", append(multibootHeader(0), make([]byte, 100)...), Options{}, "not ELF"},
 		{"multiboot addresses cut off", multibootHeader(mbAddresses, 1, 2), Options{}, "cut off"},

@@ -132,7 +132,7 @@ func memoryMap(ram uint64) []byte {
 		base, end uint64
 		kind      uint32
 	}{
-		{0, lowEnd, usable}, {lowEnd, 0xa0000, reserved}, {0xf0000, highBase, reserved}, {highBase, ram, usable},
+		{0, lowEnd, usable}, {lowEnd, 0xa0000, reserved}, {firmwareBase, highBase, reserved}, {highBase, ram, usable},
 	} {
 		m = le.AppendUint32(m, 20) // size of what follows
 		m = le.AppendUint64(le.AppendUint64(m, r.base), r.end-r.base)
