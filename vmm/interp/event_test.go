@@ -128,7 +128,7 @@ func TestNMIsAreBlockedUntilIRET(t *testing.T) {
 }
 
 func TestHaltIdlesWithoutIntercept(t *testing.T) {
-	for _, code := range []string{"fb f4 ffc0 ebfe", "fb 90 0f01c9 ffc0 ebfe"} {
+	for _, code := range []string{"fb f4 ffc0 ebfe", "fb 0f01c8 0f01c9 ffc0 ebfe"} {
 		m := newMachine(t, mode64, code)
 		m.write(testHandler(0x40), assemble("48cf"))
 		m.cpu.SetIntercepts(vmm.Intercepts{})
@@ -144,6 +144,56 @@ func TestHaltIdlesWithoutIntercept(t *testing.T) {
 		if m.run(1000); m.cpu.GPR(vmm.RAX) != 1 {
 			t.Errorf("%s: the event did not end the idling: EAX %d", code, m.cpu.GPR(vmm.RAX))
 		}
+	}
+}
+
+func TestMWAITEndsWithAWrite(t *testing.T) {
+	m := newMachine(t, mode64, "0f01c8 31c0 0f01c9 ffc0 ebfe") // monitor; xor; mwait; inc; jmp .
+	m.cpu.SetIntercepts(vmm.Intercepts{})
+	m.set(vmm.RAX, testData+8)
+	m.run(1000)
+	m.put64(testData+0x40, 1) // another line
+	if m.run(1000); m.cpu.GPR(vmm.RAX) != 0 {
+		t.Error("a write beside the line ended the wait")
+	}
+	m.put64(testData+0x38, 1)
+	if m.run(1000); m.cpu.GPR(vmm.RAX) != 1 {
+		t.Error("a write to the line did not end the wait")
+	}
+	t.Run("not armed", func(t *testing.T) {
+		m := newMachine(t, mode64, "0f01c9 ffc0 ebfe")
+		m.cpu.SetIntercepts(vmm.Intercepts{})
+		if m.run(1000); m.cpu.GPR(vmm.RAX) != 1 {
+			t.Error("MWAIT waits without MONITOR")
+		}
+	})
+}
+
+// A restored CPU runs what its own page tables map, not what was found there
+// under others.
+func TestRestoreForgetsMappings(t *testing.T) {
+	m := newMachine(t, mode64, "ffc0 ebfe")
+	m.write(0x400000+testCode, assemble("ffc3 ebfe"))
+	m.put64(0x100000, 0x101007)
+	m.put64(0x101000, 0x102007)
+	m.put64(0x102000, 0x400087)
+	start := m.cpu.Save()
+	m.run(100)
+	m.change(func(r *vmm.Registers) { r.CR3, r.RIP = 0x100000, testCode })
+	m.run(100)
+	other := m.cpu.Save()
+	if m.cpu.GPR(vmm.RBX) != 1 {
+		t.Fatalf("the other mapping's code did not run: EBX %d", m.cpu.GPR(vmm.RBX))
+	}
+	m.cpu.Restore(start)
+	if m.run(100); m.cpu.GPR(vmm.RAX) != 1 || m.cpu.GPR(vmm.RBX) != 0 {
+		t.Errorf("after Restore EAX %d, EBX %d, want 1, 0", m.cpu.GPR(vmm.RAX), m.cpu.GPR(vmm.RBX))
+	}
+	m.cpu.Restore(other)
+	m.set(vmm.RBX, 0)
+	m.cpu.state.r[regIP] = testCode
+	if m.run(100); m.cpu.GPR(vmm.RBX) != 1 {
+		t.Errorf("after the second Restore EBX %d, want 1", m.cpu.GPR(vmm.RBX))
 	}
 }
 

@@ -106,7 +106,7 @@ func (c *CPU) escalate(first uint8) bool {
 func (c *CPU) deliverEvent() bool {
 	e := c.event
 	c.event = vmm.Event{}
-	c.halted = false
+	c.halted, c.monitor.armed = false, false
 	c.shadow, c.shadowSS = false, false
 	c.ple.valid = false
 	if e.Kind == vmm.EventException {

@@ -32,7 +32,7 @@ func execHLT(c *CPU, _ *op) {
 		c.intercept(vmm.ExitHLT, waitSkip)
 		return
 	}
-	c.halted = true
+	c.halted, c.monitor.armed = true, false
 	c.leave()
 }
 
@@ -54,34 +54,6 @@ func execRDPMC(c *CPU, _ *op) {
 	}
 	c.intercept(vmm.ExitRDPMC, waitMSR)
 	c.exit.Addr = c.r[vmm.RCX] & 0xffffffff
-}
-
-func execMONITOR(c *CPU, o *op) {
-	if c.w.cpl != 0 {
-		c.raise(excUD, 0)
-		return
-	}
-	if c.intercepts.MWAIT {
-		c.intercept(vmm.ExitMONITOR, waitSkip)
-		return
-	}
-	if _, ok := c.readSeg(o.seg, c.r[vmm.RAX]&o.amask, 1); ok {
-		c.monitor = c.r[vmm.RAX] & o.amask
-	}
-}
-
-// execMWAIT without interception idles as HLT does. A write to the monitored
-// line by another processor does not end it.
-func execMWAIT(c *CPU, _ *op) {
-	switch {
-	case c.w.cpl != 0:
-		c.raise(excUD, 0)
-	case c.intercepts.MWAIT:
-		c.intercept(vmm.ExitMWAIT, waitSkip)
-	default:
-		c.halted = true
-		c.leave()
-	}
 }
 
 // execPAUSE takes part in pause-loop exiting at level 0.

@@ -12,6 +12,7 @@ func (c *CPU) Run(now, until clock.TSC) vmm.Exit {
 	c.sync()
 	c.probe.reset(c.cfg.NoSkip)
 	c.pending = completion{}
+	c.lineWritten()
 	for {
 		if c.w.attn != 0 {
 			if v := c.attend(); v == verdictExit {

@@ -43,7 +43,7 @@ type state struct {
 	pending      completion
 	log          accessLog
 	ple          pauseLoop
-	monitor      uint64
+	monitor      monitor
 }
 
 // msrs are the model-specific registers that belong to the CPU proper.
