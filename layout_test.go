@@ -24,7 +24,7 @@ var arrows = map[string]string{
 	"trace/ftrace":          "trace internal/clock",
 	"trace/export":          "trace internal/clock",
 	"trace/explain":         "trace internal/clock",
-	"trace/diff":            "trace internal/clock",
+	"trace/diff":            "trace trace/explain internal/clock",
 	"trace/tracetest":       "trace internal/clock",
 	"vmm":                   "lapic trace internal/clock",
 	"vmm/session":           "vmm trace internal/clock",
@@ -40,7 +40,7 @@ var arrows = map[string]string{
 	"vmm/vmmtest":           "*",
 	"ui":                    "vmm trace trace/explain lapic keymap internal/clock",
 	"ui/uitest":             "ui vmm trace keymap internal/clock",
-	"screenshots":           "ui ui/uitest vmm vmm/session vmm/model vmm/guest trace keymap internal/clock",
+	"screenshots":           "ui ui/uitest vmm vmm/session vmm/model vmm/guest trace trace/query keymap internal/clock",
 	"internal/cli":          "*",
 }
 

@@ -100,7 +100,7 @@ func (x *Explanation) Settings() []Setting {
 // Explain explains chain c of the state s of the run that h describes. The
 // state should be one soon after the handler ran: older exits have left its ring.
 func Explain(h *trace.Header, s *trace.State, c *trace.Chain) *Explanation {
-	b := newBuilder(h, s, c)
+	b := newBuilder(h, s, c, leastVectoring(s))
 	x := &Explanation{Provenance: h.Provenance.String(), Engine: h.Engine, Hz: uint64(s.Hz), Deadline: uint64(c.Num),
 		VCPU: int(c.VCPU), Mode: c.Mode.String(), Vector: int(c.Vector), Outcome: c.Outcome.String(),
 		Target: uint64(c.Target), At: uint64(b.end), Late: int64(b.end.Sub(c.Target)), Steps: []Step{}, Causes: []Cause{},

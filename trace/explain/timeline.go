@@ -38,8 +38,10 @@ type builder struct {
 	missed int // exits that the ring has lost
 }
 
-func newBuilder(h *trace.Header, s *trace.State, c *trace.Chain) *builder {
-	b := &builder{h: h, s: s, c: c, end: c.ISRAt}
+// newBuilder takes the least vectoring time that the run shows, −1 if that is
+// not known.
+func newBuilder(h *trace.Header, s *trace.State, c *trace.Chain, vector clock.Cycles) *builder {
+	b := &builder{h: h, s: s, c: c, end: c.ISRAt, vector: vector}
 	if int(c.VCPU) < len(s.VCPUs) {
 		b.v = &s.VCPUs[c.VCPU]
 	} else {
@@ -50,7 +52,6 @@ func newBuilder(h *trace.Header, s *trace.State, c *trace.Chain) *builder {
 	}
 	b.at = b.start()
 	b.cut()
-	b.vector = b.leastVectoring()
 	return b
 }
 
@@ -124,10 +125,10 @@ var lastPhases = []trace.Phase{trace.PhaseEarlyGap, trace.PhaseWaitCheck, trace.
 
 // leastVectoring is the least time from VM-entry to handler among the chains
 // that the state keeps.
-func (b *builder) leastVectoring() clock.Cycles {
+func leastVectoring(s *trace.State) clock.Cycles {
 	least := clock.Cycles(-1)
-	for i := range b.s.Chains.Len() {
-		c := b.s.Chains.At(i)
+	for i := range s.Chains.Len() {
+		c := s.Chains.At(i)
 		if !c.Ran() || c.EntryAt == 0 || c.EntryAt < c.ExpireAt || c.ISRAt < c.EntryAt {
 			continue
 		}

@@ -1,0 +1,362 @@
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"ticktrap/trace"
+	"ticktrap/trace/explain"
+)
+
+// Options says how runs are compared.
+type Options struct {
+	// Level is the level of the intervals, such as 0.99; Draws the number of
+	// bootstrap draws; Seed that of their generator.
+	Level float64
+	Draws int
+	Seed  uint64
+}
+
+// DefaultOptions are those of the command line.
+var DefaultOptions = Options{Level: 0.99, Draws: 4000, Seed: 1}
+
+// MinSamples is the least number of deadlines on each side that an interval is
+// computed from.
+const MinSamples = 50
+
+// Diff is the comparison of two runs, as plain data.
+type Diff struct {
+	A          string `json:"a"`
+	B          string `json:"b"`
+	Provenance string `json:"provenance"` // of both, or "A measured, B modelled"
+	// Unit is that of the lateness: cycles, or ns where the TSC rates differ.
+	Unit string `json:"unit"`
+	// Verdict is the answer in one sentence; Change is "none", "lower", "higher"
+	// or "unknown".
+	Verdict string `json:"verdict"`
+	Change  string `json:"change"`
+	// Paired is true if deadline n is the same request of the same guest in both.
+	Paired bool    `json:"paired"`
+	Level  float64 `json:"level"`
+	// Stats are the statistics of the lateness; the verdict rests on the first.
+	Stats []Stat `json:"stats"`
+	// Conditions are the settings in which the runs differ.
+	Conditions []Condition `json:"conditions"`
+	Exits      []Row       `json:"exits_per_deadline"`
+	Rates      []Row       `json:"rates"`
+	// Causes are cycles per deadline by cause; they add up to the mean lateness.
+	Causes   []Row    `json:"causes_per_deadline"`
+	Warnings []string `json:"warnings"`
+}
+
+// Stat is one statistic of the lateness in both runs.
+type Stat struct {
+	Name  string  `json:"name"`
+	A     float64 `json:"a"`
+	B     float64 `json:"b"`
+	Delta float64 `json:"delta"` // B minus A
+	// Low and High bound Delta at the level of the Diff, if HasInterval.
+	Low         float64 `json:"low"`
+	High        float64 `json:"high"`
+	HasInterval bool    `json:"has_interval"`
+	Significant bool    `json:"significant"`
+}
+
+// Condition is a setting in which the runs differ.
+type Condition struct {
+	Name string `json:"name"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// Row is one figure in both runs.
+type Row struct {
+	Name  string  `json:"name"`
+	A     float64 `json:"a"`
+	B     float64 `json:"b"`
+	Delta float64 `json:"delta"`
+}
+
+// Compare compares b with a: a is before, b after.
+func Compare(a, b *Side, o Options) *Diff {
+	d := &Diff{A: a.Name, B: b.Name, Level: o.Level, Unit: "cycles", Change: "unknown", Stats: []Stat{},
+		Conditions: []Condition{}, Exits: []Row{}, Rates: []Row{}, Causes: []Row{}, Warnings: []string{}}
+	ra, rb := a.Report, b.Report
+	d.Provenance = ra.Provenance
+	if ra.Provenance != rb.Provenance {
+		d.Provenance = "A " + ra.Provenance + ", B " + rb.Provenance
+	}
+	if ra.Hz != rb.Hz {
+		d.Unit = "ns"
+	}
+	d.conditions(ra, rb)
+	d.stats(a, b, o)
+	d.verdict(a, b)
+	d.exits(ra, rb)
+	d.rates(ra, rb)
+	d.causes(a, b)
+	return d
+}
+
+// scale is what cycles of a run are multiplied by.
+func (d *Diff) scale(r *trace.Report) float64 {
+	if d.Unit == "ns" && r.Hz != 0 {
+		return 1e9 / float64(r.Hz)
+	}
+	return 1
+}
+
+func (d *Diff) values(s *Side) []float64 {
+	k := d.scale(s.Report)
+	out := make([]float64, len(s.Late))
+	for i, c := range s.Late {
+		out[i] = float64(c) * k
+	}
+	return out
+}
+
+// stats fills in the statistics, with intervals where there are deadlines enough.
+func (d *Diff) stats(a, b *Side, o Options) {
+	if len(a.Late) < MinSamples || len(b.Late) < MinSamples {
+		d.reportStats(a.Report, b.Report)
+		return
+	}
+	rnd := &random{state: o.Seed}
+	sa, sb := newSample(d.values(a), rnd), newSample(d.values(b), rnd)
+	d.Paired = paired(a, b)
+	iv := intervals(sa, sb, d.Paired, o, rnd)
+	once := func(s *sample) stats {
+		ones := make([]int32, len(s.values))
+		for i := range ones {
+			ones[i] = 1
+		}
+		return s.stats(ones)
+	}
+	xa, xb := once(sa), once(sb)
+	for i, name := range statNames {
+		s := Stat{Name: name, A: round(xa[i]), B: round(xb[i]), Low: round(iv[i].low), High: round(iv[i].high),
+			HasInterval: true, Significant: iv[i].low > 0 || iv[i].high < 0}
+		s.Delta = round(xb[i] - xa[i])
+		d.Stats = append(d.Stats, s)
+	}
+}
+
+// paired reports whether the n-th deadline of both runs is the same request: the
+// same guest with the same arguments, and the same deadlines handled.
+func paired(a, b *Side) bool {
+	x, y := a.Report, b.Report
+	return x.GuestHash != "" && x.GuestHash == y.GuestHash && x.Args == y.Args && slices.Equal(a.Nums, b.Nums)
+}
+
+// reportStats takes the statistics from the reports alone.
+func (d *Diff) reportStats(a, b *trace.Report) {
+	la, lb := &a.Deadlines.Lateness, &b.Deadlines.Lateness
+	if d.Unit == "ns" {
+		la, lb = &a.Deadlines.LateNS, &b.Deadlines.LateNS
+	}
+	pairs := [numStats][2]float64{{}, {float64(la.P50), float64(lb.P50)}, {float64(la.P90), float64(lb.P90)},
+		{float64(la.P99), float64(lb.P99)}, {la.Mean, lb.Mean}}
+	for i, name := range statNames {
+		if i == statTypical {
+			continue // a report does not tell
+		}
+		d.Stats = append(d.Stats, Stat{Name: name, A: pairs[i][0], B: pairs[i][1], Delta: round(pairs[i][1] - pairs[i][0])})
+	}
+}
+
+// round keeps one decimal.
+func round(x float64) float64 { return math.Round(x*10) / 10 }
+
+func (d *Diff) verdict(a, b *Side) {
+	p := &d.Stats[0]
+	if !p.HasInterval {
+		why := fmt.Sprintf("%s and %s have fewer than %d deadlines", a.Name, b.Name, MinSamples)
+		if a.Late == nil || b.Late == nil {
+			why = "a report holds no single deadlines"
+		}
+		d.Verdict = fmt.Sprintf("No verdict: %s, so no interval can be given; %s differs by %s.", why, p.Name, d.amount(p))
+		return
+	}
+	at := fmt.Sprintf("%g %%", d.Level*100)
+	if !p.Significant {
+		d.Change = "none"
+		d.Verdict = fmt.Sprintf("No significant change: the typical lateness differs by %s, and the %s interval from %+g to %+g %s holds 0.",
+			d.amount(p), at, p.Low, p.High, d.Unit)
+		return
+	}
+	d.Change = "lower"
+	if p.Delta > 0 {
+		d.Change = "higher"
+	}
+	d.Verdict = fmt.Sprintf("The typical lateness is %s by %s; the %s interval is %+g to %+g %s.", d.Change, d.amount(p), at,
+		p.Low, p.High, d.Unit)
+}
+
+// amount is a difference in the unit and in percent.
+func (d *Diff) amount(s *Stat) string {
+	w := fmt.Sprintf("%g %s", math.Abs(s.Delta), d.Unit)
+	if s.A != 0 {
+		w += fmt.Sprintf(" (%.1f %%)", 100*math.Abs(s.Delta/s.A))
+	}
+	return w
+}
+
+// conditions are the differences of the settings, and warnings about those that
+// make the comparison doubtful.
+func (d *Diff) conditions(a, b *trace.Report) {
+	add := func(name, x, y string) bool {
+		if x == y {
+			return false
+		}
+		d.Conditions = append(d.Conditions, Condition{name, x, y})
+		return true
+	}
+	add("engine", a.Engine, b.Engine)
+	add("lapic", a.LAPIC, b.LAPIC)
+	add("host", a.Host, b.Host)
+	add("profile", a.Profile, b.Profile)
+	add("seed", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed))
+	if add("guest", a.Guest+" "+a.Args, b.Guest+" "+b.Args) || a.GuestHash != b.GuestHash {
+		d.Warnings = append(d.Warnings, "the guests differ: a difference may be theirs")
+	}
+	if add("tsc hz", fmt.Sprint(a.Hz), fmt.Sprint(b.Hz)) {
+		d.Warnings = append(d.Warnings, "the TSC rates differ: compared in nanoseconds")
+	}
+	if a.Provenance != b.Provenance {
+		d.Warnings = append(d.Warnings, "one run is "+a.Provenance+", the other "+b.Provenance+": they cannot be compared by size")
+	}
+	for _, k := range trace.KnobNames[1:] {
+		add(k, a.Knobs[k], b.Knobs[k])
+	}
+	if a.TurnCount != 0 || b.TurnCount != 0 {
+		d.Warnings = append(d.Warnings, "knobs were turned during a run: its lateness mixes settings")
+	}
+	if a.Lost.Gaps+b.Lost.Gaps != 0 {
+		d.Warnings = append(d.Warnings, "events were lost: counts are too low")
+	}
+}
+
+// perDeadline divides a count by the deadlines handled.
+func perDeadline(n float64, r *trace.Report) float64 {
+	return n / float64(max(1, r.Deadlines.Count))
+}
+
+// row makes a row, rounded to three decimals.
+func row(name string, a, b float64) Row {
+	r := func(x float64) float64 { return math.Round(x*1000) / 1000 }
+	return Row{name, r(a), r(b), r(b - a)}
+}
+
+func (d *Diff) exits(a, b *trace.Report) {
+	names := map[string]bool{}
+	for n := range a.Exits {
+		names[n] = true
+	}
+	for n := range b.Exits {
+		names[n] = true
+	}
+	count := func(r *trace.Report, n string) float64 {
+		if x := r.Exits[n]; x != nil {
+			return perDeadline(float64(x.Count), r)
+		}
+		return 0
+	}
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		d.Exits = append(d.Exits, row(n, count(a, n), count(b, n)))
+	}
+	slices.SortStableFunc(d.Exits, func(x, y Row) int { return compare(max(y.A, y.B), max(x.A, x.B)) })
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// rates are shares in percent, and counts per deadline.
+func (d *Diff) rates(a, b *trace.Report) {
+	for _, f := range rateTable {
+		x, y := f.of(a), f.of(b)
+		if x != 0 || y != 0 {
+			d.Rates = append(d.Rates, row(f.name, x, y))
+		}
+	}
+}
+
+// rateTable is the table of rates.
+var rateTable = []struct {
+	name string
+	of   func(*trace.Report) float64
+}{
+	{"exits / deadline", func(r *trace.Report) float64 { return perDeadline(exitCount(r, countOf), r) }},
+	{"fastpath, % of exits", func(r *trace.Report) float64 { return percentOf(exitCount(r, fastOf), exitCount(r, countOf)) }},
+	{"re-entered, % of exits", func(r *trace.Report) float64 { return percentOf(exitCount(r, reenterOf), exitCount(r, countOf)) }},
+	{"kicks / deadline", func(r *trace.Report) float64 { return perDeadline(total(r.Kicks), r) }},
+	{"kick IPIs / deadline", func(r *trace.Report) float64 { return perDeadline(float64(r.Kicks["ipi"]), r) }},
+	{"kick wake-ups / deadline", func(r *trace.Report) float64 { return perDeadline(float64(r.Kicks["wake"]), r) }},
+	{"expired directly, % of expiries", func(r *trace.Report) float64 { return percentOf(float64(r.Expiries["direct"]), total(r.Expiries)) }},
+	{"posted, % of expiries", func(r *trace.Report) float64 { return percentOf(float64(r.Expiries["posted"]), total(r.Expiries)) }},
+	{"on the preemption timer, %", func(r *trace.Report) float64 { return percentOf(float64(r.HostFires["hv"]), total(r.HostFires)) }},
+	{"cycles waited / deadline", func(r *trace.Report) float64 { return perDeadline(float64(r.Waits.Waited.Sum), r) }},
+	{"blocked halts / deadline", func(r *trace.Report) float64 { return perDeadline(float64(r.Halts.Blocked), r) }},
+	{"lost, merged or dropped, % of deadlines", func(r *trace.Report) float64 {
+		x := &r.Deadlines
+		return percentOf(float64(x.Lost+x.Merged+x.Dropped), float64(x.Opened))
+	}},
+}
+
+func countOf(x *trace.ReportExit) uint64   { return x.Count }
+func fastOf(x *trace.ReportExit) uint64    { return x.Fastpath }
+func reenterOf(x *trace.ReportExit) uint64 { return x.Reenter }
+
+func exitCount(r *trace.Report, of func(*trace.ReportExit) uint64) float64 {
+	var n uint64
+	for _, x := range r.Exits {
+		n += of(x)
+	}
+	return float64(n)
+}
+
+func total(m map[string]uint64) float64 {
+	var n uint64
+	for _, v := range m {
+		n += v
+	}
+	return float64(n)
+}
+
+func percentOf(n, of float64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return 100 * n / of
+}
+
+// causes are the mean cycles of each cause per deadline.
+func (d *Diff) causes(a, b *Side) {
+	if a.Causes == nil || b.Causes == nil {
+		return
+	}
+	mean := func(s *Side, id string) float64 {
+		for _, c := range s.Causes {
+			if c.ID == id {
+				return float64(c.Cycles) * d.scale(s.Report) / float64(max(1, len(s.Late)))
+			}
+		}
+		return 0
+	}
+	seen := map[string]bool{}
+	for _, c := range append(append([]explain.CauseSum(nil), a.Causes...), b.Causes...) {
+		if !seen[c.ID] {
+			seen[c.ID] = true
+			d.Causes = append(d.Causes, row(c.ID, mean(a, c.ID), mean(b, c.ID)))
+		}
+	}
+	slices.SortStableFunc(d.Causes, func(x, y Row) int { return compare(math.Abs(y.Delta), math.Abs(x.Delta)) })
+}
