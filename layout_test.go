@@ -38,7 +38,7 @@ var arrows = map[string]string{
 	"vmm/kvm":               "vmm vmm/board vmm/guest lapic trace trace/ftrace internal/clock",
 	"vmm/rerun":             "vmm trace internal/clock",
 	"vmm/vmmtest":           "*",
-	"ui":                    "vmm trace trace/explain lapic keymap internal/clock",
+	"ui":                    "vmm trace trace/explain trace/diff lapic keymap internal/clock",
 	"ui/uitest":             "ui vmm trace keymap internal/clock",
 	"screenshots":           "ui ui/uitest vmm vmm/session vmm/model vmm/guest trace trace/query keymap internal/clock",
 	"internal/cli":          "*",

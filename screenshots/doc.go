@@ -6,3 +6,5 @@
 // font lacks are shapes, the same in both formats. Nothing here reads a clock,
 // a terminal or a font of the host, so the same scene gives the same bytes.
 package screenshots
+
+//go:generate go run gen.go ../docs/images

@@ -4,55 +4,139 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/keymap"
 	"ticktrap/ui"
-	"ticktrap/vmm"
 )
 
-// Scene is one picture: a session, the screen's size and theme, and the actions
-// taken before the picture.
+// Scene is one picture: a run, the screen's size and theme, and what the user
+// does before the picture.
 type Scene struct {
 	Name  string
 	W, H  int
 	Theme string
-	// Open makes the session as it stands when the screen starts.
-	Open func() (vmm.Session, error)
-	// Do are the actions, by key as the keymap has it.
-	Do []keymap.Action
+	// Alt is the picture in words, for readers who cannot see it.
+	Alt string
+	Run Run
+	// Script is what happens, in order: "12" runs on for 12 deadlines, "press a"
+	// presses a key, "type late > 20us" types text and enter.
+	Script []string
+	// Shows are texts that the picture is there for.
+	Shows []string
+}
+
+// Scenes are the pictures of the docs.
+func Scenes() []Scene {
+	return []Scene{
+		{Name: "overview", W: 160, H: 46, Theme: "dark", Alt: "the overview: seven panes on a running guest",
+			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"600", "press v", "500", "press 2"},
+			Shows: []string{"MODELLED", "1 Timer", "2 Deadlines", "3 Fastpath", "4 Kicks", "5 Knobs", "6 Exits", "7 Console", "lateness over time"}},
+		{Name: "exit-inspector", W: 140, H: 40, Theme: "dark", Alt: "a WRMSR exit opened: registers, code, fastpath clauses, cost by phase",
+			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"300", "press a", "20",
+				"press >", "type exit == PREEMPTION_TIMER", "press 6", "press enter"},
+			Shows: []string{"fastpath 5.15", "✗ no request pending", "✓ fastpath on", "registers at the entry after this exit", "host "}},
+		{Name: "deadlines", W: 150, H: 46, Theme: "dark", Alt: "the waterfall of the last deadlines with one told step by step",
+			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"800", "press 2", "press z"},
+			Shows: []string{"programmed", "▼", "host fire", "histogram", "p99.9"}},
+		{Name: "advance", W: 140, H: 40, Theme: "dark", Alt: "adaptive tuning of the timer advance converging, and again after APICv was turned off",
+			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"400", "press a", "600", "press 1", "press z"},
+			Shows: []string{"timer advance over the run, ns", "tuning", "expiries"}},
+		{Name: "apicv-off", W: 140, H: 40, Theme: "dark", Alt: "comparison of lateness before and after APICv was turned off",
+			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"400", "press A", "400", "press a", "400", "press c"},
+			Shows: []string{"before apicv on → off", "difference", "cyc"}},
+		{Name: "kicks", W: 140, H: 40, Theme: "dark", Alt: "kicks between two vCPUs that send each other interrupts",
+			Run: Run{Guest: "ping-pong", Args: "mode=hlt", VCPUs: 2}, Script: []string{"press :", "type halt-poll=off", "exits 900", "press a",
+				"exits 600", "press 4", "press z"},
+			Shows: []string{"source → tgt", "wake", "2 vCPU", "in-guest", "ipi"}},
+		{Name: "explain", W: 140, H: 40, Theme: "dark", Alt: "one late deadline explained: shares of its lateness by cause, and each step",
+			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"500", "press n", "press 2", "press e"},
+			Shows: []string{"where the time went", "step by step", "modelled"}},
+		{Name: "branches", W: 140, H: 40, Theme: "dark", Alt: "two branches of a run compared: stepped back, a knob turned, run again",
+			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"400", "back 200", "press -", "press -", "press -", "300", "press c"},
+			Shows: []string{"branch 1", "this run", "fastpath hit"}},
+		{Name: "palette", W: 110, H: 34, Theme: "dark", Alt: "the palette finds actions and knobs",
+			Run: Run{Guest: "deadline"}, Script: []string{"200", "press :", "keys fast"},
+			Shows: []string{"fastpath=6.18", "fastpath-era"}},
+		{Name: "light", W: 120, H: 36, Theme: "light", Alt: "the overview in the light theme",
+			Run: Run{Guest: "noisy"}, Script: []string{"400", "press 3"},
+			Shows: []string{"CPUID", "IO_INSTRUCTION"}},
+		{Name: "mono-80x24", W: 80, H: 24, Theme: "mono", Alt: "80 columns, 24 lines, no colours",
+			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"400", "press 2"},
+			Shows: []string{"2 Deadlines", "7 Console", "p99"}},
+	}
 }
 
 // Frame returns the scene's screen as text with escape sequences.
 func (sc *Scene) Frame() (string, error) {
-	session, err := sc.Open()
-	if err != nil {
+	run := sc.Run
+	if err := run.open(); err != nil {
 		return "", fmt.Errorf("scene %s: %w", sc.Name, err)
 	}
-	defer session.Close()
-	m := ui.New(session, ui.Options{Theme: sc.Theme})
-	d := driver{m: m}
+	defer run.Close()
+	d := driver{m: ui.New(&run, ui.Options{Theme: sc.Theme})}
 	d.send(tea.WindowSizeMsg{Width: sc.W, Height: sc.H})
 	d.frame()
-	keys := keymap.New(keymap.Default())
-	for _, a := range sc.Do {
-		for _, c := range d.send(ui.KeyMsg(keys.Binding(a).Keys[0])) {
-			d.m.Update(c())
+	for _, step := range sc.Script {
+		if err := d.step(&run, step); err != nil {
+			return "", fmt.Errorf("scene %s, %q: %w", sc.Name, step, err)
 		}
-		d.frame()
 	}
-	return m.View(), nil
+	return d.m.View(), nil
 }
 
 // driver feeds a model without a terminal.
 type driver struct{ m *ui.Model }
 
-func (d *driver) send(msg tea.Msg) (cmds []tea.Cmd) {
-	if _, c := d.m.Update(msg); c != nil {
-		cmds = append(cmds, c)
+// step carries out a line of a script.
+func (d *driver) step(run *Run, step string) error {
+	verb, rest, _ := strings.Cut(step, " ")
+	switch verb {
+	case "press":
+		d.send(ui.KeyMsg(rest))
+	case "keys", "type":
+		for _, r := range rest {
+			d.send(ui.KeyMsg(string(r)))
+		}
+		if verb == "type" {
+			d.send(ui.KeyMsg("enter"))
+		}
+	case "exits", "back":
+		var n int
+		if _, err := fmt.Sscan(rest, &n); err != nil {
+			return err
+		}
+		if verb == "back" {
+			if err := run.r.BackDeadlines(n); err != nil {
+				return err
+			}
+			break
+		}
+		for range n {
+			if err := run.exit(); err != nil {
+				return err
+			}
+		}
+	default:
+		var n int
+		if _, err := fmt.Sscan(step, &n); err != nil {
+			return fmt.Errorf("no such step: %w", err)
+		}
+		if err := run.Deadlines(n); err != nil {
+			return err
+		}
 	}
-	return cmds
+	d.frame()
+	return nil
+}
+
+// send delivers a message and carries out the command that follows.
+func (d *driver) send(msg tea.Msg) {
+	if _, cmd := d.m.Update(msg); cmd != nil {
+		d.m.Update(cmd())
+	}
+	d.frame()
 }
 
 // frame lets the model take the session's present state.

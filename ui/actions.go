@@ -61,7 +61,7 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.Bookmark: func(m *Model) tea.Cmd { return m.ask(askMark) },
 	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
 	keymap.Explain:  func(m *Model) tea.Cmd { m.explainSelected(); return nil },
-	keymap.Compare:  func(m *Model) tea.Cmd { m.comparing, m.compareOff = !m.comparing, 0; return nil },
+	keymap.Compare:  (*Model).startCompare,
 	keymap.Record:   (*Model).toggleRecord,
 	keymap.Help:     func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
 	keymap.Palette:  func(m *Model) tea.Cmd { return m.ask(askPalette) },

@@ -4,10 +4,12 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/diff"
 )
 
 // side is one of two things compared.
@@ -66,33 +68,47 @@ func without(all, part *trace.Hist) trace.Hist {
 	return out
 }
 
-// distance is the Kolmogorov–Smirnov statistic of two distributions: the
-// greatest difference of their cumulative shares; and the value beyond which it
-// is not chance at 5 %, 1.36 √((n+m)/(n·m)).
-func distance(a, b *trace.Lateness) (d, limit float64) {
-	n, m := float64(a.Count()), float64(b.Count())
-	if n == 0 || m == 0 {
-		return 0, math.Inf(1)
+// compareMsg brings the verdict of a comparison.
+type compareMsg struct{ d *diff.Diff }
+
+// startCompare opens the comparison. The verdict is a bootstrap over thousands
+// of draws, so a command computes it, from the latest deadlines of both sides.
+func (m *Model) startCompare() tea.Cmd {
+	if m.comparing = !m.comparing; !m.comparing {
+		return nil
 	}
-	type step struct{ a, b float64 }
-	steps := map[clock.Cycles]*step{}
-	var order []clock.Cycles
-	at := func(v clock.Cycles) *step {
-		if steps[v] == nil {
-			steps[v] = &step{}
-			order = append(order, v)
+	s := m.scene()
+	m.compareOff, m.verdict = 0, nil
+	a, b := comparison(s)
+	x, y := diffSides(s, a.name, b.name)
+	return guarded(func() tea.Msg { return compareMsg{diff.Compare(x, y, diff.DefaultOptions)} })
+}
+
+// diffSides are the two sides as package diff takes them.
+func diffSides(s *scene, nameA, nameB string) (a, b *diff.Side) {
+	st := s.state()
+	report := trace.NewReport(&s.f.Header, st)
+	b = &diff.Side{Name: nameB, Report: report}
+	if s.f.OtherName != "" {
+		a = &diff.Side{Name: nameA, Report: trace.NewReport(&s.f.Header, &s.f.Other)}
+		addPoints(a, &s.f.Other.Scatter, 0, clock.Never)
+		addPoints(b, &st.Scatter, 0, clock.Never)
+		return a, b
+	}
+	a = &diff.Side{Name: nameA, Report: report}
+	addPoints(a, &st.Scatter, 0, st.Deadlines.KnobAt)
+	addPoints(b, &st.Scatter, st.Deadlines.KnobAt, clock.Never)
+	return a, b
+}
+
+// addPoints adds the deadlines from a time up to another.
+func addPoints(d *diff.Side, r *trace.Ring[trace.LatePoint], from, to clock.TSC) {
+	for i := range r.Len() {
+		if p := r.At(i); p.At >= from && p.At < to {
+			d.Late = append(d.Late, p.Late)
+			d.Nums = append(d.Nums, p.Deadline)
 		}
-		return steps[v]
 	}
-	a.Each(func(low, _ clock.Cycles, c uint64) { at(low).a += float64(c) / n })
-	b.Each(func(low, _ clock.Cycles, c uint64) { at(low).b += float64(c) / m })
-	slices.Sort(order)
-	var fa, fb float64
-	for _, v := range order {
-		fa, fb = fa+steps[v].a, fb+steps[v].b
-		d = max(d, math.Abs(fa-fb))
-	}
-	return d, 1.36 * math.Sqrt((n+m)/(n*m))
 }
 
 // drawCompare draws the comparison over the body.
@@ -102,8 +118,19 @@ func (m *Model) drawCompare(s *scene, body area) {
 	frame := area{out.c, out.x - 1, out.y - 1, out.w + 2, out.h + 2}
 	frame.text(3, 0, titleFocus, " compare ")
 	y := -m.compareOff
-	for _, l := range wrap(compareVerdict(a.late, b.late), out.w-2) {
-		out.text(1, y, value|strong, l)
+	if v := m.verdict; v != nil {
+		for _, l := range wrap(v.Verdict, out.w-2) {
+			out.text(1, y, value|strong, l)
+			y++
+		}
+		for _, w := range v.Warnings {
+			for i, l := range wrap(w, out.w-4) {
+				out.text(1, y, warn, pickString(i == 0, "! ", "  ")+l)
+				y++
+			}
+		}
+	} else {
+		out.text(1, y, dim, "the verdict is being computed from the deadlines that are kept")
 		y++
 	}
 	y++
@@ -134,22 +161,6 @@ func cutString(s string, w int) string {
 		return s
 	}
 	return string([]rune(s)[:w-1]) + "…"
-}
-
-// compareVerdict says in a sentence what differs and whether it means anything.
-func compareVerdict(a, b *trace.Lateness) string {
-	d, limit := distance(a, b)
-	switch {
-	case a.Count() == 0 || b.Count() == 0:
-		return "One of the two has no handled deadline yet."
-	case d <= limit:
-		return "No difference beyond chance: the distributions are at most " + strconv.FormatFloat(100*d, 'f', 1, 64) +
-			" % apart, and up to " + strconv.FormatFloat(min(100*limit, 100), 'f', 1, 64) + " % is chance at the 5 % level."
-	}
-	p50 := b.Percentile(50) - a.Percentile(50)
-	p99 := b.Percentile(99) - a.Percentile(99)
-	return "The distributions differ (Kolmogorov–Smirnov " + strconv.FormatFloat(d, 'f', 3, 64) + ", chance at 5 % is " +
-		strconv.FormatFloat(limit, 'f', 3, 64) + "): p50 moves by " + signed3(int64(p50)) + " cycles, p99 by " + signed3(int64(p99)) + "."
 }
 
 // compareRow is a line of the table.
@@ -258,5 +269,5 @@ func rows(v, most float64, h int) int {
 
 var compareHelp = []string{
 	"Two runs side by side: the branch that was left against this one, or, where there is none, the deadlines armed before the last turned knob against those after it.",
-	"The sentence on top says whether the difference means anything: the Kolmogorov–Smirnov distance of the two distributions against what chance gives at the 5 % level.",
+	"The sentence on top says whether the difference means anything: typical lateness (the mean without the lowest and highest 5 %) with an interval by a moving-block bootstrap over the deadlines that are kept, as \"ticktrap diff\" does it.",
 }

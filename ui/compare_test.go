@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"math"
-	"strings"
 	"testing"
 
 	"ticktrap/internal/clock"
@@ -35,27 +33,22 @@ func TestSubtractedDistributionIsTheRest(t *testing.T) {
 	}
 }
 
-func TestDistanceTellsChanceFromDifference(t *testing.T) {
-	a, b, c := lateness(), lateness(), lateness()
-	for i := range clock.Cycles(400) {
-		a.Add(600 + i%7)
-		b.Add(600 + (i+3)%7)
-		c.Add(900 + i%7)
+func TestComparisonGetsTheVerdictOfDiff(t *testing.T) {
+	r := newRig(t, 120, 40, 11_500)
+	_, cmd := r.m.Update(KeyMsg("c"))
+	r.wants("being computed")
+	r.m.Update(cmd())
+	if r.m.verdict == nil || r.m.verdict.Verdict == "" {
+		t.Fatal("no verdict arrived")
 	}
-	if d, limit := distance(a, b); d > limit || math.Abs(limit-1.36*math.Sqrt(2.0/400)) > 1e-12 {
-		t.Errorf("like distributions are %v apart, chance %v", d, limit)
+	r.wants(first(r.m.verdict.Verdict, 40))
+	a, b := diffSides(r.m.scene(), "a", "b")
+	if n := len(a.Late) + len(b.Late); n != r.m.frame.State.Scatter.Len() || len(b.Late) == 0 || len(a.Nums) != len(a.Late) {
+		t.Errorf("the sides have %d and %d deadlines of %d", len(a.Late), len(b.Late), r.m.frame.State.Scatter.Len())
 	}
-	if d, limit := distance(a, c); math.Abs(d-1) > 1e-9 || d <= limit {
-		t.Errorf("disjoint distributions are %v apart, chance %v", d, limit)
-	}
-	if got := compareVerdict(a, c); !strings.Contains(got, "p50 moves by +300 cycles") {
-		t.Errorf("verdict: %s", got)
-	}
-	if got := compareVerdict(a, b); !strings.HasPrefix(got, "No difference beyond chance") {
-		t.Errorf("verdict: %s", got)
-	}
-	if got := compareVerdict(a, lateness()); !strings.Contains(got, "no handled deadline") {
-		t.Errorf("verdict: %s", got)
+	r.press("c")
+	if r.m.comparing {
+		t.Error("c leaves the comparison open")
 	}
 }
 

@@ -353,10 +353,9 @@ func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 		return
 	}
 	cpu := &s.f.CPUs[x.VCPU]
-	own := s.state().VCPUs[x.VCPU].Exit == x.Num && x.EntryAt == 0 && s.f.Status.Run != vmm.Running
-	head, at := "registers at this exit", x.RIP
+	own, head := ownRegisters(s, x, cpu)
+	at := x.RIP
 	if !own {
-		head = "registers now, at TSC " + group3(uint64(s.f.Status.Now)) + ": the exit is over"
 		if at < cpu.CodeAt || at-cpu.CodeAt >= uint64(len(cpu.Code)) {
 			at = cpu.Regs.RIP
 		}
@@ -366,6 +365,20 @@ func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 	if y+2 < a.h {
 		presentCode(a.sub(0, y+1, a.w, a.h-y-1), cpu, at, at == x.RIP)
 	}
+}
+
+// ownRegisters reports whether the registers shown are the exit's own: the vCPU
+// has executed nothing since. head says what they are.
+func ownRegisters(s *scene, x *trace.ExitRecord, cpu *vmm.CPUFrame) (own bool, head string) {
+	v := &s.state().VCPUs[x.VCPU]
+	last := v.Exit == x.Num && s.f.Status.Run != vmm.Running
+	switch {
+	case last && x.EntryAt == 0:
+		return true, "registers at this exit"
+	case last && cpu.Regs.RIP == v.RIP:
+		return true, "registers at the entry after this exit"
+	}
+	return false, "registers now, at TSC " + group3(uint64(s.f.Status.Now)) + ": the exit is over"
 }
 
 var gprNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8 ", "r9 ", "r10", "r11", "r12", "r13", "r14", "r15"}
@@ -528,5 +541,8 @@ func presentCost(s *scene, a area, x *trace.ExitRecord) {
 		a.put(col, y, fill, st)
 		e := a.text(col+2, y, dim, name+" ")
 		col = a.text(e, y, value, n) + 2
+	}
+	if x.Costs.Rest > 0 && y < a.h {
+		a.cut(col, y, a.w-col, dim, "· others "+group3(uint64(x.Costs.Rest)))
 	}
 }

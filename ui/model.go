@@ -10,6 +10,7 @@ import (
 
 	"ticktrap/keymap"
 	"ticktrap/trace"
+	"ticktrap/trace/diff"
 	"ticktrap/vmm"
 )
 
@@ -58,6 +59,7 @@ type Model struct {
 	// comparing shows two runs side by side.
 	comparing  bool
 	compareOff int
+	verdict    *diff.Diff        // nil until computed
 	lastText   [numAsking]string // what was typed last, by prompt
 
 	nanos    bool

@@ -50,8 +50,9 @@ func (r *rig) send(msg tea.Msg) tea.Msg {
 		return nil
 	}
 	out := cmd()
-	if done, ok := out.(doneMsg); ok {
-		r.m.Update(done)
+	switch out.(type) {
+	case doneMsg, compareMsg:
+		r.m.Update(out)
 	}
 	r.frame()
 	return out

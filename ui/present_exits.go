@@ -70,10 +70,10 @@ func exitLine(s *scene, a area, x, before *trace.ExitRecord) {
 		a.right(a.w, 0, dim, "open")
 	}
 	if c.split {
-		a.cut(c.about, 0, c.fast-c.about-1, text, exitInfo(x))
+		a.cut(c.about, 0, c.fast-c.about-1, text, exitBrief(x, c.fast-c.about-1))
 		costBar(s, a.sub(c.bar, 0, c.cost-c.bar-1, 1), x, 0)
 	}
-	note := exitNote(x)
+	note := exitNote(x, c.bar-c.fast-textWidth(fastWord(x))-2)
 	if c.split {
 		note = clauseNote(x)
 	}
@@ -82,11 +82,11 @@ func exitLine(s *scene, a area, x, before *trace.ExitRecord) {
 }
 
 // exitNote is what a narrow line has room for: the clause, else the subject.
-func exitNote(x *trace.ExitRecord) string {
+func exitNote(x *trace.ExitRecord, w int) string {
 	if n := clauseNote(x); n != "" {
 		return n
 	}
-	return exitInfo(x)
+	return exitBrief(x, w)
 }
 
 func clauseNote(x *trace.ExitRecord) string {

@@ -84,7 +84,7 @@ func timerFull(s *scene, a area, i int, v *trace.VCPU) {
 	a.pieces(0, 0, a.w, []piece{
 		{vcpuName(i), titleFocus, 0}, {"  ", text, 0}, {where, st, 0},
 		{"  mode ", label, 2}, {modeWord(v), value, 2},
-		{"  MP ", label, 3}, {v.MP.String(), value, 3},
+		{"  MP ", label, 3}, {mpWord(v), value, 3},
 		{"  pCPU ", label, 4}, {cpuWord(v.PCPU), value, 4},
 		{"  requests ", label, 1}, {maskWords(v.Requests, trace.RequestNames), pick(v.Requests != 0, warn, dim), 1},
 		{"  last exit ", label, 5}, {exitWord(v), value, 5},
@@ -206,7 +206,7 @@ func timerBrief(s *scene, a area, i int, v *trace.VCPU) {
 	where, st := whereWords(v)
 	a.pieces(0, 0, a.w, []piece{
 		{vcpuName(i), titleFocus, 0}, {"  ", text, 0}, {where, st, 0}, {"  ", text, 0}, {lvttLine(v), value, 0},
-		{"  MP ", label, 3}, {v.MP.String(), value, 3},
+		{"  MP ", label, 3}, {mpWord(v), value, 3},
 	})
 	timerDeadline(s, a.sub(2, 1, a.w-2, 1), 9, v)
 	a.pieces(2, 2, a.w-2, append(append([]piece{{"backing  ", label, 0}}, backingPieces(v)...), append(advancePieces(s, v),
@@ -264,6 +264,15 @@ func modeWord(v *trace.VCPU) string {
 		return trace.ModeNames[v.LoopMode]
 	}
 	return "?"
+}
+
+// mpWord is the multiprocessing state. A vCPU that executes guest code is
+// runnable, whatever the last event about it said.
+func mpWord(v *trace.VCPU) string {
+	if v.MP == trace.MPHalted && v.InGuest && v.Halt == trace.BadHalt {
+		return trace.MPRunnable.String()
+	}
+	return v.MP.String()
 }
 
 func cpuWord(n uint8) string {

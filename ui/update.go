@@ -30,6 +30,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		return m, m.mouse(msg)
 	case doneMsg:
 		m.done(msg)
+	case compareMsg:
+		m.verdict, m.dirty = msg.d, true
 	case panicMsg:
 		m.failure = msg.err
 		return m, tea.Quit

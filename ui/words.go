@@ -108,7 +108,7 @@ func exitInfo(x *trace.ExitRecord) string {
 	case trace.ExitCPUID:
 		return "leaf " + hex(x.Info1)
 	case trace.ExitExternalInterrupt:
-		return "vector " + hex(x.Info2)
+		return "vector " + hex(x.Info2) + hostVector(x.Info2)
 	case trace.ExitAPICAccess, trace.ExitAPICWrite, trace.ExitMMIO, trace.ExitEPTViolation:
 		if n, ok := apicRegNames[x.Info1&0xff0]; ok && x.Info1&^0xfff == 0xfee00000 {
 			return "APIC " + n
@@ -123,6 +123,15 @@ func exitInfo(x *trace.ExitRecord) string {
 		return hex(x.Info1)
 	}
 	return ""
+}
+
+// exitBrief is exitInfo for fewer columns: MSRs by number.
+func exitBrief(x *trace.ExitRecord, w int) string {
+	s := exitInfo(x)
+	if textWidth(s) > w && x.Reason == trace.ExitMSRWrite {
+		return hex(x.Info1) + "=" + msrValue(x.Info1, x.Info2)
+	}
+	return s
 }
 
 // msrValue writes a value as the MSR's users know it.

@@ -1,0 +1,119 @@
+package screenshots
+
+import (
+	"fmt"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/trace/query"
+	"ticktrap/vmm"
+	"ticktrap/vmm/guest"
+	"ticktrap/vmm/model"
+	"ticktrap/vmm/session"
+)
+
+// Run is a built-in guest on the model, driven step by step: no clock, so the
+// same scene gives the same picture. It is a vmm.Session that is always paused.
+type Run struct {
+	Guest, Args  string
+	VCPUs, PCPUs int
+
+	r      *session.Runner
+	status vmm.Status
+}
+
+// open starts the run; it is done once.
+func (u *Run) open() error {
+	prof, err := model.LoadProfile("generic")
+	if err != nil {
+		return err
+	}
+	p, err := guest.ParseParams(u.Guest, u.Args, prof.Hz)
+	if err != nil {
+		return err
+	}
+	img, err := guest.Builtin(u.Guest, p)
+	if err != nil {
+		return err
+	}
+	cfg := model.Config{Guest: img, VCPUs: max(u.VCPUs, img.MinVCPUs()), PCPUs: u.PCPUs, RAM: 32 << 20, Seed: model.DefaultSeed,
+		Profile: prof, Knobs: vmm.DefaultKnobs()}
+	cfg.PCPUs = max(cfg.PCPUs, cfg.VCPUs)
+	u.r, err = session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) { return model.New(cfg, sink) })
+	if err != nil {
+		return err
+	}
+	u.r.KeepHistory()
+	return nil
+}
+
+// Deadlines runs on until n more deadlines have been handled.
+func (u *Run) Deadlines(n int) error {
+	u.r.StepDeadlines(n)
+	_, err := u.r.RunTo(clock.Never, nil)
+	return err
+}
+
+// Frame implements vmm.Session.
+func (u *Run) Frame(f *vmm.Frame) {
+	f.Header = *u.r.Header()
+	u.r.State().CopyTo(&f.State)
+	f.CPUs = u.r.Engine().CPUs(f.CPUs[:0])
+	f.Knobs = append(f.Knobs[:0], u.r.Engine().Knobs()...)
+	u.status.Run, u.status.Now, u.status.Speed = vmm.Paused, u.r.Engine().Now(), 1
+	u.status.CanBack = u.r.CanBack()
+	u.status.Branch, u.status.Replaying, u.status.Head = u.r.Where()
+	f.Status = u.status
+	if b := u.r.Other(); b != nil {
+		b.State.CopyTo(&f.Other)
+		f.OtherName = b.Name
+	}
+}
+
+// Do implements vmm.Session. Every action is complete when it returns.
+func (u *Run) Do(c vmm.Command) error {
+	var cond *query.Condition
+	switch c.Verb {
+	case vmm.DoStepExit:
+		u.r.StepExits(c.N)
+	case vmm.DoStepDeadline:
+		u.r.StepDeadlines(c.N)
+	case vmm.DoRunTo, vmm.DoBackTo:
+		var err error
+		if cond, err = query.ParseCondition(c.Text); err != nil {
+			return err
+		}
+	case vmm.DoBackExit:
+		return u.r.BackExits(c.N)
+	case vmm.DoBackDeadline:
+		return u.r.BackDeadlines(c.N)
+	case vmm.DoSeek:
+		return u.r.Seek(c.At)
+	case vmm.DoKnob:
+		_, err := u.r.SetKnob(c.Knob, c.Value)
+		return err
+	case vmm.DoMark:
+		u.r.Mark(c.Text)
+		return nil
+	default:
+		return fmt.Errorf("verb %d has no place in a scene", c.Verb)
+	}
+	if c.Verb == vmm.DoBackTo {
+		_, err := u.r.BackTo(cond)
+		return err
+	}
+	u.r.BreakAt(cond)
+	_, err := u.r.RunTo(clock.Never, nil)
+	u.r.BreakAt(nil)
+	return err
+}
+
+// Close implements vmm.Session.
+func (u *Run) Close() error { return u.r.Engine().Close() }
+
+// exit runs on to the entry after the next exit.
+func (u *Run) exit() error {
+	u.r.StepExits(1)
+	_, err := u.r.RunTo(clock.Never, nil)
+	return err
+}
