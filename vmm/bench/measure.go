@@ -23,7 +23,7 @@ type Size struct {
 }
 
 // DefaultSize gives the scores of the original's size within 0.1 %.
-var DefaultSize = Size{Goal: 1 << 21, Samples: 2000, Wakeups: 200, Seeds: 4}
+var DefaultSize = Size{Goal: 1 << 21, Samples: 2000, Wakeups: 100, Seeds: 4}
 
 // Figure is one measured side of a row.
 type Figure struct {

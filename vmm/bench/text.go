@@ -16,10 +16,10 @@ func Text(results []Result, width int) string {
 		r := &results[i]
 		if r.Row.Series != series {
 			series = r.Row.Series
-			fmt.Fprintf(&b, "%s\n  %-38s %8s %8s  %8s %8s  %8s %8s %6s  %s\n", series, "row on "+r.Profile,
-				"before", "after", "ours", "after", "change", "ours", "", "")
+			fmt.Fprintf(&b, "%s\n  %-38s %17s  %17s  %24s\n  %-38s %8s %8s  %8s %8s  %9s %7s\n", series, "", "published    ",
+				"ours       ", "change", "on "+r.Profile, "before", "after", "before", "after", "published", "ours")
 		}
-		fmt.Fprintf(&b, "  %-38s %8s %8s  %8s %8s  %8s %8s %6s  %-10s %s\n", r.Row.name(), r.published(0), r.published(1),
+		fmt.Fprintf(&b, "  %-38s %8s %8s  %8s %8s  %9s %7s %6s  %-10s %s\n", r.Row.name(), r.published(0), r.published(1),
 			r.ours(0), r.ours(1), r.publishedChange(), r.ourChange(), r.part(), r.standing(), r.Verdict)
 		if s := r.Image; s != nil {
 			fmt.Fprintf(&b, "      image %s: %s → %s, twin %s → %s, %.1f %% apart\n", s.Subtest, number(s.Score[0]),
@@ -42,11 +42,22 @@ func (r *Row) name() string {
 	}
 	switch {
 	case r.Kind == VMExit:
-		return r.Subtest + r.how()
+		return shown(r.Subtest) + r.how()
 	case r.Halt:
 		return r.Kind.String() + unit + ", HLT"
 	}
 	return r.Kind.String() + unit + r.how()
+}
+
+// shown is a subtest's name in the tool that published the figure.
+func shown(subtest string) string {
+	switch subtest {
+	case immedNop:
+		return "tscdeadline_immed"
+	case vmcallBare:
+		return "vmcall"
+	}
+	return subtest
 }
 
 // how names the knobs that tell rows of one benchmark apart.
