@@ -81,7 +81,19 @@ func (m *Model) startCompare() tea.Cmd {
 	m.compareOff, m.verdict = 0, nil
 	a, b := comparison(s)
 	x, y := diffSides(s, a.name, b.name)
-	return guarded(func() tea.Msg { return compareMsg{diff.Compare(x, y, diff.DefaultOptions)} })
+	split := s.f.OtherName == "" // the deadlines of one run, before and after a knob
+	if n := min(len(x.Late), len(y.Late)); split && n < diff.MinSamples {
+		m.verdict = &diff.Diff{Verdict: "No verdict yet: it takes " + group3(diff.MinSamples) + " deadlines before and after the knob, and one side has " +
+			group3(uint64(n)) + "."}
+		return nil
+	}
+	return guarded(func() tea.Msg {
+		d := diff.Compare(x, y, diff.DefaultOptions)
+		if split {
+			d.Warnings = nil // they are about whole runs
+		}
+		return compareMsg{d}
+	})
 }
 
 // diffSides are the two sides as package diff takes them.

@@ -11,6 +11,7 @@ import (
 	"ticktrap/internal/clock"
 	"ticktrap/internal/golden"
 	"ticktrap/trace"
+	"ticktrap/trace/diff"
 	"ticktrap/vmm"
 )
 
@@ -46,6 +47,7 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 		t.Run(sh.name, func(t *testing.T) {
 			r := newRig(t, sh.w, sh.h, sh.events)
 			r.press(sh.keys)
+			r.m.verdict = &diff.Diff{Verdict: "The verdict of package diff stands here."}
 			golden.Equal(t, "testdata/screens/"+sh.name+".txt", []byte(r.screen()))
 		})
 	}
@@ -68,6 +70,7 @@ func TestReplayAndBranchesAreShown(t *testing.T) {
 	r.frame()
 	golden.Equal(t, "testdata/screens/replay-120x40.txt", []byte(r.screen()))
 	r.press("c")
+	r.m.verdict = &diff.Diff{Verdict: "The verdict of package diff stands here.", Warnings: []string{"a warning"}}
 	golden.Equal(t, "testdata/screens/compare-branches-120x40.txt", []byte(r.screen()))
 	r.press("esc")
 	r.s.Done = nil
