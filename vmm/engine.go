@@ -40,3 +40,10 @@ type Rewinder interface {
 	// which Run stops: the same position is the same state.
 	Position() uint64
 }
+
+// Exacter is an Engine in real time: its guest runs on for a moment when Run has
+// been told to stop, unless it is asked to be exact, which costs time.
+type Exacter interface {
+	Engine
+	Exact(bool)
+}
