@@ -37,6 +37,7 @@ var arrows = map[string]string{
 	"vmm/bench":             "vmm vmm/model vmm/guest lapic trace internal/clock",
 	"vmm/kvm":               "vmm vmm/board vmm/guest lapic trace trace/ftrace internal/clock",
 	"vmm/rerun":             "vmm trace internal/clock",
+	"vmm/sweep":             "vmm vmm/session trace internal/clock",
 	"vmm/vmmtest":           "*",
 	"ui":                    "vmm trace trace/explain trace/diff lapic keymap internal/clock",
 	"ui/uitest":             "ui vmm trace keymap internal/clock",

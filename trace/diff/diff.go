@@ -22,6 +22,12 @@ type Options struct {
 // DefaultOptions are those of the command line.
 var DefaultOptions = Options{Level: 0.99, Draws: 4000, Seed: 1}
 
+// Margin is the least change that is called one, of the value before: two runs of
+// one build on one machine differ by as much through nothing but chance in how
+// they start (where adaptive tuning comes to rest, where memory lies), which no
+// resampling of a single run can see.
+const Margin = 0.005
+
 // MinSamples is the least number of deadlines on each side that an interval is
 // computed from.
 const MinSamples = 50
@@ -61,7 +67,8 @@ type Stat struct {
 	Low         float64 `json:"low"`
 	High        float64 `json:"high"`
 	HasInterval bool    `json:"has_interval"`
-	Significant bool    `json:"significant"`
+	// Significant is true if all of the interval is beyond Margin.
+	Significant bool `json:"significant"`
 }
 
 // Condition is a setting in which the runs differ.
@@ -137,7 +144,9 @@ func (d *Diff) stats(a, b *Side, o Options) {
 	xa, xb := once(sa), once(sb)
 	for i, name := range statNames {
 		s := Stat{Name: name, A: round(xa[i]), B: round(xb[i]), Low: round(iv[i].low), High: round(iv[i].high),
-			HasInterval: true, Significant: iv[i].low > 0 || iv[i].high < 0}
+			HasInterval: true}
+		margin := max(1, Margin*math.Abs(xa[i]))
+		s.Significant = iv[i].low > margin || iv[i].high < -margin
 		s.Delta = round(xb[i] - xa[i])
 		d.Stats = append(d.Stats, s)
 	}
@@ -182,8 +191,8 @@ func (d *Diff) verdict(a, b *Side) {
 	at := fmt.Sprintf("%g %%", d.Level*100)
 	if !p.Significant {
 		d.Change = "none"
-		d.Verdict = fmt.Sprintf("No significant change: the typical lateness differs by %s, and the %s interval from %+g to %+g %s holds 0.",
-			d.amount(p), at, p.Low, p.High, d.Unit)
+		d.Verdict = fmt.Sprintf("No significant change: the typical lateness differs by %s; the %s interval is %+g to %+g %s, "+
+			"and less than %g %% is not called a change.", d.amount(p), at, p.Low, p.High, d.Unit, 100*Margin)
 		return
 	}
 	d.Change = "lower"

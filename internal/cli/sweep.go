@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/model"
+	"ticktrap/vmm/session"
+	"ticktrap/vmm/sweep"
+)
+
+// sweepOptions are the flags of sweep, those of run included.
+type sweepOptions struct {
+	run    runOptions
+	vary   []string
+	goal   string
+	resume string
+	jobs   int
+}
+
+func newSweep(env *Env) *cobra.Command {
+	o := &sweepOptions{}
+	c := &cobra.Command{
+		Use:   "sweep --vary KNOB=VALUES … [GUEST]",
+		Short: "run a grid of knob settings and say which is worth it",
+		Long: `sweep runs one guest on the model with every combination of the given knob values,
+several at a time, and prints a table with the chart of the goal, the knee of a
+knob that is a time, and a verdict. The verdict compares the best point with the
+unchanged run on another seed, and may be "not worth it".
+
+VALUES are a list, or FROM:TO:STEP for knobs that are times. With --resume FILE
+every finished point is appended to FILE; the same command with the same file goes
+on where it was stopped.`,
+		Example: `  ticktrap sweep --vary timer-advance=0:5000:250
+  ticktrap sweep --vary vmentry-advance=0:400:50 --vary apicv=on,off --deadlines 2000
+  ticktrap sweep --vary halt-poll=0:200000:20000 --append mode=hlt --resume poll.jsonl`,
+		Args:         cobra.MaximumNArgs(1),
+		SilenceUsage: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.run.guest = args[0]
+			}
+			return o.main(env)
+		},
+	}
+	f := c.Flags()
+	o.run.flags(c)
+	f.StringArrayVar(&o.vary, "vary", nil, "vary a knob: NAME=VALUE,VALUE or NAME=FROM:TO:STEP (repeatable)")
+	f.StringVar(&o.goal, "goal", "p99", "what is to be small: "+strings.Join(sweep.Goals, ", "))
+	f.StringVar(&o.resume, "resume", "", "keep finished points in this file, and go on with those in it")
+	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "points at a time")
+	for _, name := range []string{"headless", "speed", "paused", "quiet", "record", "assert", "at", "engine", "lapic", "timeout"} {
+		_ = f.MarkHidden(name)
+	}
+	return c
+}
+
+func (o *sweepOptions) main(env *Env) error {
+	o.run.headless = true
+	if len(o.vary) == 0 {
+		return fail(ExitUsage, "nothing to vary: want --vary NAME=VALUES")
+	}
+	if !slices.Contains(sweep.Goals, o.goal) {
+		return fail(ExitUsage, "--goal: want one of %s, have %q", strings.Join(sweep.Goals, ", "), o.goal)
+	}
+	var g sweep.Grid
+	for _, s := range o.vary {
+		a, err := sweep.ParseAxis(s)
+		if err != nil {
+			return fail(ExitUsage, "--vary: %w", err)
+		}
+		g = append(g, a)
+	}
+	if err := g.Check(); err != nil {
+		return fail(ExitUsage, "--vary: %w", err)
+	}
+	r, about, err := o.plan(g)
+	if err != nil {
+		return err
+	}
+	keep, done, closeFile, err := o.openResume(about, g)
+	if err != nil {
+		return err
+	}
+	res, err := o.sweep(env, g, r, done, keep)
+	if cerr := closeFile(); err == nil {
+		err = with(ExitHost, cerr)
+	}
+	if err != nil {
+		return err
+	}
+	res.Sweep = about
+	return o.print(env.Out, g, res)
+}
+
+// plan is the run whose knobs are varied, and what it is in words.
+func (o *sweepOptions) plan(g sweep.Grid) (*sweep.Run, string, error) {
+	base, err := o.run.startKnobs()
+	if err != nil {
+		return nil, "", err
+	}
+	cfg, err := o.run.modelConfig(base)
+	if err != nil {
+		return nil, "", err
+	}
+	r := &sweep.Run{Base: base, Seed: o.run.seed, Limits: o.run.limits}
+	r.Make = func(k vmm.Knobs, seed uint64) session.Factory {
+		c := cfg
+		c.Knobs, c.Seed = k, seed
+		return func(sink trace.Sink) (vmm.Engine, error) { return model.New(c, sink) }
+	}
+	about := fmt.Sprintf("%s %s, %x, profile %s, seed %d, %d vCPUs, %d deadlines, %d exits, %s, %s", cfg.Guest.Name,
+		strings.TrimSpace(cfg.Guest.Args), cfg.Guest.SHA256[:4], cfg.Profile.Name, cfg.Seed, cfg.VCPUs, o.run.deadlines,
+		o.run.exits, o.run.guestTime, strings.Join(append(slices.Clone(o.run.knobs), o.vary...), " "))
+	return r, about, nil
+}
+
+// openResume opens the results file, if one is asked for.
+func (o *sweepOptions) openResume(about string, g sweep.Grid) (keep func(*sweep.Point) error, done map[string]*sweep.Point,
+	closeFile func() error, err error) {
+	if o.resume == "" {
+		return nil, nil, func() error { return nil }, nil
+	}
+	f, err := os.OpenFile(o.resume, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, nil, nil, with(ExitInput, err)
+	}
+	file, done, err := sweep.Resume(f, about, g)
+	if err != nil {
+		return nil, nil, nil, with(ExitInput, errors.Join(fmt.Errorf("%s: %w", o.resume, err), f.Close()))
+	}
+	return file.Keep, done, f.Close, nil
+}
+
+// sweep measures the grid and judges it.
+func (o *sweepOptions) sweep(env *Env, g sweep.Grid, r *sweep.Run, done map[string]*sweep.Point,
+	keep func(*sweep.Point) error) (*sweep.Result, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if len(done) > 0 {
+		fmt.Fprintf(env.Err, "ticktrap: %d of %d points are in %s\n", len(done), g.Size(), printable(o.resume))
+	}
+	bar := progressBar(env)
+	points, err := sweep.Go(ctx, g, r, o.jobs, done, keep, bar)
+	if g.Size() > len(done) {
+		fmt.Fprintln(env.Err)
+	}
+	if ctx.Err() != nil {
+		return nil, o.stopped(points)
+	}
+	if err != nil {
+		return nil, with(ExitInput, err)
+	}
+	res, err := sweep.Judge(g, r, points, o.goal, func() bool { return ctx.Err() != nil })
+	if ctx.Err() != nil {
+		return nil, o.stopped(points)
+	}
+	return res, with(ExitInput, err)
+}
+
+// stopped is the error of an interrupted sweep: it says how to go on.
+func (o *sweepOptions) stopped(points []*sweep.Point) error {
+	n := 0
+	for _, p := range points {
+		if p != nil {
+			n++
+		}
+	}
+	if o.resume == "" {
+		return fail(ExitSignal, "stopped by a signal after %d of %d points; with --resume FILE they would have been kept", n,
+			len(points))
+	}
+	return fail(ExitSignal, "stopped by a signal after %d of %d points; the same command goes on from %s", n, len(points), o.resume)
+}
+
+// progressBar writes to the error output: one line that is rewritten on a terminal,
+// a line for each tenth elsewhere.
+func progressBar(env *Env) sweep.Progress {
+	const width = 40
+	last := -1
+	return func(done, total int) {
+		if env.Terminal {
+			n := width * done / total
+			fmt.Fprintf(env.Err, "\r[%s%s] %d/%d", strings.Repeat("#", n), strings.Repeat(".", width-n), done, total)
+			return
+		}
+		if tenth := 10 * done / total; tenth != last {
+			last = tenth
+			fmt.Fprintf(env.Err, "ticktrap: %d of %d points\n", done, total)
+		}
+	}
+}
+
+func (o *sweepOptions) print(w io.Writer, g sweep.Grid, res *sweep.Result) error {
+	out := []byte(res.Text(g))
+	if o.run.json {
+		var err error
+		if out, err = json.MarshalIndent(res, "", "  "); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		out = append(out, '\n')
+	}
+	_, err := w.Write(out)
+	return err
+}
