@@ -21,6 +21,10 @@ func (m *Machine) OnDevice(p PCPU) { m.st.devCPU = p }
 // CanPostTimer is kvm_can_post_timer_interrupt for vCPU id.
 func (m *Machine) CanPostTimer(id int) bool { return m.canPost(&m.vcpus[id]) }
 
+// APICEnabled reports whether IA32_APIC_BASE enables the local APIC of vCPU id:
+// CPUID shows it.
+func (m *Machine) APICEnabled(id int) bool { return m.vcpus[id].apic.Enabled() }
+
 // Snapshot is a copy of a machine's state without CPUs' registers, devices and
 // memory.
 type Snapshot struct {

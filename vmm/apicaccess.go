@@ -230,6 +230,8 @@ func (m *Machine) apply(p PCPU, v *vcpu, reg lapic.Reg, value uint64, e lapic.Ef
 	}
 	if e.Has(lapic.EffectTPR) {
 		v.cpu.SetCR8(v.apic.CR8())
+	}
+	if e.Has(lapic.EffectPPR) {
 		m.request(p, v, ReqEvent)
 	}
 	if e.Has(lapic.EffectLVT0) && v.id == 0 && m.st.intr && v.apic.AcceptsPIC() {

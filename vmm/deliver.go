@@ -11,7 +11,7 @@ func (m *Machine) receive(p PCPU, v *vcpu, msg lapic.Message, src trace.Source) 
 	case lapic.OutcomeVector:
 		m.deliver(p, v, msg.Vector, msg.Level, src)
 	case lapic.OutcomeNMI:
-		v.nmis = min(v.nmis+1, 2)
+		v.nmiQueued = min(v.nmiQueued+1, 2)
 		m.event(p, v, 2, ReqNMI|ReqEvent, src)
 	case lapic.OutcomeINIT:
 		v.init, v.sipi = true, false

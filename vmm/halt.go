@@ -14,7 +14,9 @@ func (m *Machine) runnable(v *vcpu) trace.WakeReason {
 		return trace.WakeInit
 	case v.mp != trace.MPHalted:
 		return trace.BadWake
-	case v.nmis > 0 && v.cpu.NMIReady():
+	case m.trapWaits(v):
+		return trace.WakeUnblock
+	case v.nmis+v.nmiQueued > 0 && v.cpu.NMIReady():
 		return trace.WakeNMI
 	case v.queued.Kind != BadEvent:
 		return trace.WakeInterrupt
@@ -22,6 +24,13 @@ func (m *Machine) runnable(v *vcpu) trace.WakeReason {
 		return trace.WakeInterrupt
 	}
 	return trace.BadWake
+}
+
+// trapWaits reports whether the CPU has an event of its own to deliver: a
+// single-step trap after HLT.
+func (m *Machine) trapWaits(v *vcpu) bool {
+	_, why := v.cpu.Interruptible()
+	return why == NotReadyEvent
 }
 
 // interruptible is kvm_arch_interrupt_allowed for a halted vCPU.

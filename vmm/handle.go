@@ -1,6 +1,7 @@
 package vmm
 
 import (
+	"ticktrap/lapic"
 	"ticktrap/trace"
 )
 
@@ -69,11 +70,46 @@ func handleCPUID(m *Machine, p PCPU, v *vcpu) {
 	v.cpu.Skip()
 }
 
-// handleVMCALL answers every hypercall with −KVM_ENOSYS.
+// The hypercalls that are answered, by RAX, and what an unknown one returns.
+// include/uapi/linux/kvm_para.h.
+const (
+	hcVAPICPollIRQ = 1
+	hcSendIPI      = 10
+	hcNoSys        = 1<<64 - 1000 // −KVM_ENOSYS
+)
+
+// handleVMCALL is kvm_emulate_hypercall.
 func handleVMCALL(m *Machine, p PCPU, v *vcpu) {
 	m.spend(p, trace.PhaseHypercall)
-	v.cpu.SetGPR(RAX, 1<<64-1000)
+	var ret uint64 = hcNoSys
+	switch v.cpu.GPR(RAX) {
+	case hcVAPICPollIRQ:
+		ret = 0
+	case hcSendIPI:
+		ret = m.sendIPIs(p, v)
+	}
+	v.cpu.SetGPR(RAX, ret)
 	v.cpu.Skip()
+}
+
+// sendIPIs is kvm_pv_send_ipi: RBX and RCX are a bit map of APIC IDs from RDX on,
+// RSI is an ICR. It returns the number of vCPUs reached.
+func (m *Machine) sendIPIs(p PCPU, v *vcpu) (n uint64) {
+	bits := [2]uint64{v.cpu.GPR(RBX), v.cpu.GPR(RCX)}
+	first, icr := v.cpu.GPR(RDX), lapic.ICR(v.cpu.GPR(RSI))
+	if icr.Delivery() != lapic.Fixed && icr.Delivery() != lapic.NMI {
+		return hcNoSys
+	}
+	for i := range m.vcpus {
+		bit := uint64(i) - first
+		if uint64(i) < first || bit >= 128 || bits[bit/64]>>(bit%64)&1 == 0 {
+			continue
+		}
+		m.receive(p, &m.vcpus[i], lapic.Message{Delivery: icr.Delivery(), Vector: icr.Vector(), Assert: true, IPI: true},
+			trace.SourceIPI)
+		n++
+	}
+	return n
 }
 
 func handleNothing(_ *Machine, _ PCPU, v *vcpu) { v.cpu.Skip() }

@@ -46,6 +46,20 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 	}
 }
 
+// processNMI makes NMIs that were sent pending: two at most, one while another is
+// being handled or injected.
+//
+// Source: arch/x86/kvm/x86.c, process_nmi.
+func (v *vcpu) processNMI() {
+	limit := uint8(2)
+	if !v.cpu.NMIReady() || v.queued.Kind == EventNMI {
+		limit = 1
+	}
+	v.nmis = min(v.nmis+v.nmiQueued, limit)
+	v.nmiQueued = 0
+	v.requests |= ReqEvent
+}
+
 // queue puts an event into the VM-entry field.
 func (m *Machine) queue(p PCPU, v *vcpu, e Event) {
 	v.queued = e
@@ -135,7 +149,7 @@ func (m *Machine) acceptInit(p PCPU, v *vcpu) bool {
 		m.cancelSW(p, v)
 		v.apic.Reset(true)
 		v.cpu.Reset(false)
-		v.queued, v.windowOn, v.nmis = Event{}, false, 0
+		v.queued, v.windowOn, v.nmis, v.nmiQueued = Event{}, false, 0, 0
 		v.backing = trace.BackNone
 		if v.id == 0 {
 			m.setMP(p, v, trace.MPRunnable, 0)

@@ -112,7 +112,7 @@ func (m *Machine) stepPrepare(p PCPU, v *vcpu) {
 		return
 	}
 	if v.take(ReqNMI) {
-		v.requests |= ReqEvent
+		v.processNMI()
 	}
 	if v.take(ReqEvent) {
 		m.spend(p, trace.PhaseEvent)

@@ -25,6 +25,8 @@ type Config struct {
 	CPUID func(v int, leaf, subleaf uint32) [4]uint32
 	// MultiShift is the preemption timer's rate (IA32_VMX_MISC bits 4:0).
 	MultiShift uint8
+	// PhysBits is the width of a physical address (MAXPHYADDR).
+	PhysBits uint8
 	// Exact says that Run stops to the instruction, so that the arrival in an
 	// interrupt handler can be seen when it happens.
 	Exact bool
@@ -105,14 +107,15 @@ type vcpu struct {
 	backing trace.Backing
 	hv      hvTimer
 
-	nmis     uint8 // NMIs pending, at most 2
-	init     bool
-	sipi     bool
-	sipiVec  uint8
-	haltPoll clock.Nanos
-	haltAt   clock.TSC
-	pollEnd  clock.TSC
-	hvBefore bool // the preemption timer was in use before the halt
+	nmiQueued uint8 // NMIs sent
+	nmis      uint8 // of them pending
+	init      bool
+	sipi      bool
+	sipiVec   uint8
+	haltPoll  clock.Nanos
+	haltAt    clock.TSC
+	pollEnd   clock.TSC
+	hvBefore  bool // the preemption timer was in use before the halt
 
 	tscOffset clock.Cycles // guest TSC minus the common line
 	msr       msrs

@@ -17,8 +17,6 @@ const (
 	msrMTRRDefType = 0x2ff
 	msrPlatform    = 0xce
 	msrArchCap     = 0x10a
-	msrPredCmd     = 0x49
-	msrFlushCmd    = 0x10b
 )
 
 // msrs are plain MSRs of a vCPU that only keep their value.
@@ -87,15 +85,18 @@ func handleRDMSR(m *Machine, p PCPU, v *vcpu) {
 // writeMSR emulates WRMSR; false means #GP.
 func (m *Machine) writeMSR(p PCPU, v *vcpu, index uint32, value uint64) bool {
 	switch {
-	case index == lapic.MSRDeadline || lapic.OwnsMSR(index):
-		return m.writeAPICMSR(p, v, index, value)
 	case index == lapic.MSRBase:
+		if m.cfg.PhysBits != 0 && value>>m.cfg.PhysBits != 0 {
+			return false
+		}
 		e, ok := v.apic.WriteBase(value)
 		if ok {
 			m.apply(p, v, 0, 0, e)
 			v.cpu.SetCR8(v.apic.CR8())
 		}
 		return ok
+	case index == lapic.MSRDeadline || lapic.OwnsMSR(index):
+		return m.writeAPICMSR(p, v, index, value)
 	case index == msrTSC:
 		now := m.common(m.host.Now(p))
 		m.setOffset(p, v, clock.TSC(value).Sub(now))
@@ -103,8 +104,6 @@ func (m *Machine) writeMSR(p PCPU, v *vcpu, index uint32, value uint64) bool {
 	case index == msrTSCAdjust:
 		m.setOffset(p, v, v.tscOffset+clock.Cycles(value)-v.msr.adjust)
 		return true
-	case index == msrPredCmd || index == msrFlushCmd:
-		return value&^1 == 0
 	}
 	if r := v.msr.plain(index); r != nil {
 		*r = value
@@ -119,6 +118,8 @@ func (m *Machine) writeMSR(p PCPU, v *vcpu, index uint32, value uint64) bool {
 // readMSR emulates RDMSR; false means #GP.
 func (m *Machine) readMSR(p PCPU, v *vcpu, index uint32) (uint64, bool) {
 	switch {
+	case index == lapic.MSRBase:
+		return v.apic.Base, true
 	case index == lapic.MSRDeadline || lapic.OwnsMSR(index):
 		m.spend(p, trace.PhaseAPIC)
 		val, ok := v.apic.ReadMSR(index, m.sample(p, v))
@@ -126,8 +127,6 @@ func (m *Machine) readMSR(p PCPU, v *vcpu, index uint32) (uint64, bool) {
 			m.emit(p, v.id, trace.KindAPIC, uint64(r), val, 0, 0)
 		}
 		return val, ok
-	case index == lapic.MSRBase:
-		return v.apic.Base, true
 	case index == msrTSC:
 		return uint64(m.sample(p, v).Guest), true
 	case index == msrTSCAdjust:

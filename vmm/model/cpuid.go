@@ -21,8 +21,16 @@ func (e *Engine) cpuid(v int, leaf, sub uint32) [4]uint32 {
 	switch leaf {
 	case 1:
 		r[1] = r[1]&0x0000ffff | min(n, 255)<<16 | uint32(v)<<24
-		r[2] |= cpuidX2APIC | cpuidTSCDeadline | cpuidHypervisor
-		r[3] |= cpuidAPIC
+		r[2] |= cpuidHypervisor
+		if !e.cfg.Hide.X2APIC {
+			r[2] |= cpuidX2APIC
+		}
+		if !e.cfg.Hide.TSCDeadline {
+			r[2] |= cpuidTSCDeadline
+		}
+		if e.m.APICEnabled(v) {
+			r[3] |= cpuidAPIC
+		}
 	case 6:
 		r[0] |= cpuidARAT
 	case 7:

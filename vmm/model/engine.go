@@ -27,8 +27,15 @@ type Config struct {
 	Era lapic.Era
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
+	// Hide are features that CPUID does not show and the machine does not have.
+	Hide Features
 	// NoSkip executes busy-waits instruction by instruction.
 	NoSkip bool
+}
+
+// Features are what a machine can do without.
+type Features struct {
+	X2APIC, TSCDeadline bool
 }
 
 // The defaults.
@@ -70,7 +77,8 @@ func New(cfg Config, sink trace.Sink) (*Engine, error) {
 	}
 	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
 		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(&cfg), Host: e.host, Sink: &e.order,
-		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true})
+		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true,
+		PhysBits: uint8(interp.CPUID(0x80000008, 0)[0])})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +132,8 @@ func (e *Engine) place() []vmm.PCPU {
 
 // apicConfig is a local APIC with x2APIC and TSC-deadline mode.
 func apicConfig(c *Config) lapic.Config {
-	return lapic.Config{Era: c.Era, Freq: c.Profile.Hz, TSCDeadline: true, X2APIC: true, DirectedEOI: true}
+	return lapic.Config{Era: c.Era, Freq: c.Profile.Hz, TSCDeadline: !c.Hide.TSCDeadline, X2APIC: !c.Hide.X2APIC,
+		DirectedEOI: true}
 }
 
 func newHost(cfg Config) *host {
