@@ -140,8 +140,11 @@ func (c *CPU) softInt(n uint8) {
 func execINT(c *CPU, o *op)  { c.softInt(uint8(o.imm)) }
 func execINT3(c *CPU, _ *op) { c.softInt(excBP) }
 
-// execINT1 is a trap: RIP is already past it.
+// execINT1 is a trap: RIP is already past it. A data breakpoint that MOV SS has
+// held back is reported with it.
 func execINT1(c *CPU, _ *op) {
+	c.dr[6] |= c.hits
+	c.hits = 0
 	if c.vector(excDB, fromHardware, false, 0) {
 		c.leave()
 	}

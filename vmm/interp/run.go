@@ -206,6 +206,10 @@ func (c *CPU) attend() verdict {
 // left.
 func (c *CPU) single() bool {
 	shadow, shadowSS, trap, rf := c.shadow, c.shadowSS, c.rflags&flagTF != 0, c.rflags&flagRF
+	held := c.hits // by a MOV SS before: its trap waits for this instruction
+	if !shadowSS {
+		held = 0
+	}
 	if c.log.n == 0 && !shadow && c.execBreak() {
 		return c.settle()
 	}
@@ -213,7 +217,7 @@ func (c *CPU) single() bool {
 	if b == nil {
 		return c.settle()
 	}
-	c.shadow, c.shadowSS, c.noTrap, c.hits, c.log.pos = false, false, false, 0, 0
+	c.shadow, c.shadowSS, c.noTrap, c.hits, c.log.pos = false, false, false, held, 0
 	c.rflags &^= flagRF
 	c.stepOp(b, 0, c.now, c.r[regIP])
 	s := c.stop
@@ -221,7 +225,7 @@ func (c *CPU) single() bool {
 	if done {
 		c.log.n = 0
 	} else {
-		c.shadow, c.shadowSS = shadow, shadowSS
+		c.shadow, c.shadowSS, c.hits = shadow, shadowSS, held
 		c.rflags |= rf
 	}
 	exit := c.settle()

@@ -32,7 +32,7 @@ type state struct {
 	nmiBlocked bool
 	halted     bool
 	dead       bool   // shutdown after a triple fault
-	hits       uint64 // data breakpoints met by the current instruction
+	hits       uint64 // data breakpoints met by the current instruction, or by the MOV SS before it
 	event      vmm.Event
 	wantIRQ    bool
 	wantNMI    bool
