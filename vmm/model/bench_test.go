@@ -12,6 +12,11 @@ import (
 // engine makes a run of a built-in guest with default knobs.
 func engine(tb testing.TB, name, args string, vcpus int, sink trace.Sink) *Engine {
 	tb.Helper()
+	return engineKnobs(tb, name, args, vcpus, vmm.DefaultKnobs(), sink)
+}
+
+func engineKnobs(tb testing.TB, name, args string, vcpus int, k vmm.Knobs, sink trace.Sink) *Engine {
+	tb.Helper()
 	prof, err := LoadProfile("generic")
 	if err != nil {
 		tb.Fatal(err)
@@ -24,7 +29,7 @@ func engine(tb testing.TB, name, args string, vcpus int, sink trace.Sink) *Engin
 	if err != nil {
 		tb.Fatal(err)
 	}
-	e, err := New(Config{Guest: img, VCPUs: vcpus, Profile: prof, Knobs: vmm.DefaultKnobs()}, sink)
+	e, err := New(Config{Guest: img, VCPUs: vcpus, Profile: prof, Knobs: k}, sink)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -36,9 +36,31 @@ func (e *Engine) Knobs() []vmm.KnobState {
 	k := e.m.Knobs()
 	var s []vmm.KnobState
 	for n := trace.BadKnob + 1; n < trace.NumKnobs; n++ {
-		s = append(s, vmm.KnobState{Knob: n, Value: k.Get(n), Tag: vmm.TagLive})
+		s = append(s, vmm.KnobState{Knob: n, Value: k.Get(n), Tag: vmm.TagLive, Why: idle(&k, n)})
 	}
 	return s
+}
+
+// idle says why a knob has no effect, or a surprising one, as the others stand.
+func idle(k *vmm.Knobs, n trace.Knob) string {
+	switch {
+	case n == trace.KnobWaitPlacement && k.WaitPlacement == trace.WaitEarly && k.Fastpath != vmm.RulesOff:
+		return "fastpath re-entries do not pass the early wait"
+	case n == trace.KnobPostedTimer && k.PostedTimer && !k.APICv:
+		return "posting needs APICv"
+	case n == trace.KnobPostedTimer && k.PostedTimer && k.Fastpath >= vmm.Rules515 &&
+		k.ExitsDisabled&(vmm.DisableMWAIT|vmm.DisableHLT) == 0:
+		return "from 5.15 on posting needs HLT or MWAIT exits disabled"
+	case n == trace.KnobPreemptionTimer && k.PreemptionTimer && k.ExitsDisabled&vmm.DisableMWAIT != 0:
+		return "not used while MWAIT does not exit"
+	case n == trace.KnobTuning && k.Advance != trace.AdvanceAdaptive:
+		return "only with an adaptive advance"
+	case n == trace.KnobRunningShort && !k.APICv:
+		return "only with APICv"
+	case n == trace.KnobFastpath && k.Fastpath == vmm.RulesS004 && !k.APICv:
+		return "this rule set takes nothing without APICv"
+	}
+	return ""
 }
 
 // codeBytes is how much code from RIP on a frame carries.
