@@ -69,7 +69,7 @@ func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
 	}
 	add()
 	if len(x.Causes) > 0 {
-		add(piece{"where the time went", titleFocus, 0}, piece{"  shares add up to the lateness", dim, 1})
+		add(piece{"where the time went", heading, 0}, piece{"  shares add up to the lateness", dim, 1})
 		last := ""
 		for i := range x.Causes {
 			note := causeNote(&x.Causes[i])
@@ -82,7 +82,7 @@ func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
 		}
 		add()
 	}
-	add(piece{"step by step", titleFocus, 0}, piece{"  distance from the deadline, and from the step before", dim, 1})
+	add(piece{"step by step", heading, 0}, piece{"  distance from the deadline, and from the step before", dim, 1})
 	for i := range x.Steps {
 		st := &x.Steps[i]
 		lead := padLeft(s.cyc(clock.Cycles(st.FromTarget)), 16) + padLeft(s.cyc(clock.Cycles(st.FromLast)), 16)
@@ -156,7 +156,7 @@ func (m *Model) drawExplain(s *scene, body area) {
 	a := overlay(body, w, min(len(lines)+3, body.h))
 	head := " deadline " + group3(x.Deadline) + "  v" + strconv.Itoa(x.VCPU) + " " + x.Mode + " "
 	frame := area{a.c, a.x - 1, a.y - 1, a.w + 2, a.h + 2}
-	end := frame.text(3, 0, titleFocus, head)
+	end := frame.text(3, 0, heading, head)
 	frame.text(end, 0, badge, " "+x.Provenance+" ")
 	m.why.off = min(m.why.off, max(len(lines)-a.h, 0))
 	for i := 0; i < a.h && m.why.off+i < len(lines); i++ {

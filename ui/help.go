@@ -66,7 +66,7 @@ func (m *Model) drawHelp(body area) {
 		l := lines[m.helpOff+i]
 		switch {
 		case l.heading:
-			a.text(1, i, titleFocus, l.words)
+			a.text(1, i, heading, l.words)
 		case l.key != "":
 			a.text(2, i, keyHint, l.key)
 			a.text(19, i, text, l.words)

@@ -47,7 +47,7 @@ func drawInspector(m *Model, s *scene, body area) {
 	title := "exit " + group3(uint64(m.open.num))
 	status := "← → other exits · esc closes"
 	in := drawFrame(s, body, paneExits, true, status)
-	body.text(14, 0, titleFocus, " "+title+" ")
+	body.text(14, 0, heading, " "+title+" ")
 	if x == nil {
 		empty(in, title+" is no longer kept", "the last "+strconv.Itoa(len(s.state().Exits.Buf))+" exits are kept; esc goes back to the list")
 		return
@@ -119,7 +119,7 @@ func exitFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	lines = append(lines, nil)
 	lines = append(lines, fastFacts(s, x)...)
 	if ks := kicksDuring(s.state(), x, 4); len(ks) > 0 {
-		lines = append(lines, []piece{{"kicks ", titleFocus, 0}, {"before the next entry", dim, 0}})
+		lines = append(lines, []piece{{"kicks ", heading, 0}, {"before the next entry", dim, 0}})
 		for i := len(ks) - 1; i >= 0; i-- {
 			lines = append(lines, kickPieces(s, ks[i]))
 		}
@@ -229,7 +229,7 @@ func hostVector(v uint64) string {
 // fastFacts is the fastpath's decision with its clauses.
 func fastFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	rules := vmm.RuleSet(ruleAt(s.state(), x))
-	head := []piece{{"fastpath ", titleFocus, 0}, {trace.RuleSetNames[min(int(rules), len(trace.RuleSetNames)-1)], value, 0}, {"  ", text, 0}}
+	head := []piece{{"fastpath ", heading, 0}, {trace.RuleSetNames[min(int(rules), len(trace.RuleSetNames)-1)], value, 0}, {"  ", text, 0}}
 	if !x.HasFast {
 		return [][]piece{append(head, piece{"no verdict was reported for this exit", dim, 0})}
 	}
@@ -275,9 +275,9 @@ func ruleAt(st *trace.State, x *trace.ExitRecord) uint64 {
 func deadlineFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	c := chainOf(s.state(), x)
 	if c == nil {
-		return [][]piece{{{"deadline ", titleFocus, 0}, {"none belongs to this exit", dim, 0}}}
+		return [][]piece{{{"deadline ", heading, 0}, {"none belongs to this exit", dim, 0}}}
 	}
-	lines := [][]piece{{{"deadline ", titleFocus, 0}, {group3(uint64(c.Num)), value, 0}, {"  " + c.Outcome.String(), text, 0},
+	lines := [][]piece{{{"deadline ", heading, 0}, {group3(uint64(c.Num)), value, 0}, {"  " + c.Outcome.String(), text, 0},
 		{lateWords(s, c), lateStyle(c.Late), 0}}}
 	add := func(name, words string, st style) {
 		if words != "" {

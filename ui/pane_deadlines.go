@@ -95,8 +95,8 @@ func (p *deadlinesPane) drawAll(s *scene, a area) {
 // words.
 func (p *deadlinesPane) chains(s *scene, a area) {
 	words := 0
-	if a.h >= 18 {
-		words = min(a.h/3, 13)
+	if a.h >= 20 {
+		words = 10
 	}
 	p.shown = p.rows(s, a.h-2-words)
 	p.top = 2

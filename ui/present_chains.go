@@ -246,7 +246,7 @@ func outcomeWords(c *trace.Chain) string {
 // chainWords tells a chain step by step.
 func chainWords(s *scene, a area, c *trace.Chain) {
 	a.hline(0, 0, a.w, '─', faint)
-	x := a.text(1, 0, titleFocus, " deadline "+group3(uint64(c.Num))+" ")
+	x := a.text(1, 0, heading, " deadline "+group3(uint64(c.Num))+" ")
 	a.cut(x, 0, a.w-x, dim, "v"+cpuWord(c.VCPU)+" "+c.Mode.String()+" vector "+hex(uint64(c.Vector))+" target TSC "+
 		group3(uint64(c.Target))+" ")
 	y := 1
@@ -274,12 +274,12 @@ func chainWords(s *scene, a area, c *trace.Chain) {
 		route = routeWords[c.Route]
 	}
 	step("expire", c.ExpireAt, route+because(c.RouteClause))
+	step("deliver", c.DeliverAt, c.Deliver.String()+because(c.DeliverClause))
 	if c.Place != trace.BadPlacement {
 		step("wait", c.WaitAt, "delta "+s.cyc(c.Delta)+", waited "+s.span(c.Waited)+", "+c.Place.String()+", tuning "+verdictWord(c.Verdict))
 	} else {
 		step("wait", 0, "no wait")
 	}
-	step("deliver", c.DeliverAt, c.Deliver.String()+because(c.DeliverClause))
 	step("entry", c.EntryAt, exitLink("entered after exit", c.EntryExit))
 	step("handler", c.ISRAt, "first instruction: lateness "+s.both(c.Late)+virtualWord(c.Virtual))
 	if c.EOIAt != 0 {

@@ -47,7 +47,7 @@ func kickCounts(s *scene, a area) int {
 		a.text(0, i, pick(n > 0, kickStyle(d), dim), d.String())
 		a.right(20, i, pick(n > 0, value, dim), group3(n))
 		a.right(28, i, dim, percent(n, sum))
-		if w := a.w - 30; w > 4 {
+		if w := min(a.w-30, 80); w > 4 {
 			a.bar(30, i, w, float64(n)/float64(max(most, 1)), kickStyle(d))
 		}
 	}
@@ -62,6 +62,9 @@ func kickCounts(s *scene, a area) int {
 	return y + 1
 }
 
+// kickCostCol is the column before which a kick's cost ends, where there is room.
+const kickCostCol = 90
+
 func kickHead(a area) {
 	a.right(7, 0, label, "+cyc")
 	a.text(9, 0, label, "source → tgt")
@@ -69,7 +72,7 @@ func kickHead(a area) {
 	a.text(32, 0, label, "decided")
 	a.text(41, 0, label, "steps")
 	if a.w >= 60 {
-		a.right(a.w, 0, label, "≈ cycles")
+		a.right(min(a.w, kickCostCol), 0, label, "≈ cycles")
 	}
 }
 
@@ -95,9 +98,9 @@ func kickLine(s *scene, a area, k, before *trace.KickRecord) {
 	cost := ""
 	if c, ok := kickCost(s.state(), k.Steps); ok && a.w >= 60 {
 		cost = "≈ " + group3(uint64(c))
-		a.right(a.w, 0, value, cost)
+		a.right(min(a.w, kickCostCol), 0, value, cost)
 	}
-	a.cut(41, 0, a.w-41-textWidth(cost)-1, dim, stepWords(k.Steps))
+	a.cut(41, 0, min(a.w, kickCostCol)-41-textWidth(cost)-1, dim, stepWords(k.Steps))
 }
 
 func stepWords(steps trace.KickSteps) string {

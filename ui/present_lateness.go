@@ -218,9 +218,9 @@ func histAxis(s *scene, a, ch area, col func(float64) int, d *trace.DeadlineStat
 	}{{"p50", d.Late.Percentile(50)}, {"p99", d.Late.Percentile(99)}, {"max", d.Late.Max}} {
 		x := col(float64(m.v))
 		words := "▲" + m.name
-		if m.name == "max" {
+		if m.name == "max" || x+textWidth(words) > ch.w {
 			words = m.name + "▲"
-			x -= 3
+			x -= textWidth(m.name)
 		}
 		if x > taken && x >= 0 {
 			taken = a.cut(x, y+1, ch.w-x, lateStyle(m.v), words)

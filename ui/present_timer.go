@@ -82,7 +82,7 @@ func timerFull(s *scene, a area, i int, v *trace.VCPU) {
 	lab := min(10, a.w/8)
 	where, st := whereWords(v)
 	a.pieces(0, 0, a.w, []piece{
-		{vcpuName(i), titleFocus, 0}, {"  ", text, 0}, {where, st, 0},
+		{vcpuName(i), heading, 0}, {"  ", text, 0}, {where, st, 0},
 		{"  mode ", label, 2}, {modeWord(v), value, 2},
 		{"  MP ", label, 3}, {mpWord(v), value, 3},
 		{"  pCPU ", label, 4}, {cpuWord(v.PCPU), value, 4},
@@ -205,7 +205,7 @@ func timerSets(s *scene, a area, lab int, v *trace.VCPU) {
 func timerBrief(s *scene, a area, i int, v *trace.VCPU) {
 	where, st := whereWords(v)
 	a.pieces(0, 0, a.w, []piece{
-		{vcpuName(i), titleFocus, 0}, {"  ", text, 0}, {where, st, 0}, {"  ", text, 0}, {lvttLine(v), value, 0},
+		{vcpuName(i), heading, 0}, {"  ", text, 0}, {where, st, 0}, {"  ", text, 0}, {lvttLine(v), value, 0},
 		{"  MP ", label, 3}, {mpWord(v), value, 3},
 	})
 	timerDeadline(s, a.sub(2, 1, a.w-2, 1), 9, v)
@@ -237,7 +237,7 @@ func timerTableRow(s *scene, a area, i int, v *trace.VCPU) {
 		a.cut(x, 0, timerColumns[col].w-1, st, words)
 		x += timerColumns[col].w
 	}
-	next(0, titleFocus, strconv.Itoa(i))
+	next(0, heading, strconv.Itoa(i))
 	next(1, st, where)
 	next(2, value, v.Mode.String())
 	next(3, value, strconv.FormatUint(uint64(v.TimerVector()), 16))
@@ -303,7 +303,7 @@ func stripTimer(s *scene, a area) {
 	vs := s.state().VCPUs
 	for i := range vs {
 		v := &vs[i]
-		ps := []piece{{"v" + strconv.Itoa(i) + " ", titleFocus, 0}}
+		ps := []piece{{"v" + strconv.Itoa(i) + " ", heading, 0}}
 		switch {
 		case v.Armed && v.Target != 0:
 			left, frac := toGo(s, v)

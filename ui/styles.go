@@ -16,6 +16,7 @@ const (
 	frameFocus                // frame of the focused pane
 	title                     // title of a pane
 	titleFocus                // title of the focused pane
+	heading                   // name of a vCPU, of a part of a pane
 	keyHint                   // a key that can be pressed
 	value                     // a figure
 	label                     // name of a figure

@@ -6,7 +6,7 @@ package ui
 var themes = map[string]theme{
 	"dark": {name: "dark", sel: look{bg: "#2b3a55"}, looks: [numRoles]look{
 		text: {fg: "#c8d0e0"}, dim: {fg: "#8792a8"}, faint: {fg: "#4a5468"}, frameFocus: {fg: "#6cb6ff"},
-		title: {fg: "#a9b4c8"}, titleFocus: {fg: "#6cb6ff", attr: "b"}, keyHint: {fg: "#f0b866"},
+		title: {fg: "#a9b4c8"}, titleFocus: {fg: "#6cb6ff", attr: "b"}, heading: {fg: "#6cb6ff", attr: "b"}, keyHint: {fg: "#f0b866"},
 		value: {fg: "#e8edf6"}, label: {fg: "#8792a8"}, brand: {fg: "#0d1420", bg: "#6cb6ff", attr: "b"},
 		good: {fg: "#7ad18c"}, warn: {fg: "#f0b866"}, bad: {fg: "#ff7a85", attr: "b"},
 		early: {fg: "#b39bff"}, late: {fg: "#ffa657"}, knobMark: {fg: "#ff8ad8"}, notice: {fg: "#ffd479"},
@@ -20,7 +20,7 @@ var themes = map[string]theme{
 	}},
 	"light": {name: "light", sel: look{bg: "#cfe1fb"}, looks: [numRoles]look{
 		text: {fg: "#24292f"}, dim: {fg: "#59636e"}, faint: {fg: "#a3adb8"}, frameFocus: {fg: "#0550ae"},
-		title: {fg: "#424a53"}, titleFocus: {fg: "#0550ae", attr: "b"}, keyHint: {fg: "#953800"},
+		title: {fg: "#424a53"}, titleFocus: {fg: "#0550ae", attr: "b"}, heading: {fg: "#0550ae", attr: "b"}, keyHint: {fg: "#953800"},
 		value: {fg: "#0b0f14"}, label: {fg: "#59636e"}, brand: {fg: "#ffffff", bg: "#0550ae", attr: "b"},
 		good: {fg: "#116329"}, warn: {fg: "#953800"}, bad: {fg: "#a40e26", attr: "b"},
 		early: {fg: "#6639ba"}, late: {fg: "#bc4c00"}, knobMark: {fg: "#99286e"}, notice: {fg: "#7d4e00"},
@@ -34,7 +34,7 @@ var themes = map[string]theme{
 	}},
 	"16": {name: "16", sel: look{attr: "r"}, looks: [numRoles]look{
 		text: {}, dim: {fg: "7"}, faint: {fg: "8"}, frameFocus: {fg: "12"}, title: {fg: "7"},
-		titleFocus: {fg: "12", attr: "b"}, keyHint: {fg: "11"}, value: {fg: "15"}, label: {fg: "7"},
+		titleFocus: {fg: "12", attr: "b"}, heading: {fg: "12", attr: "b"}, keyHint: {fg: "11"}, value: {fg: "15"}, label: {fg: "7"},
 		brand: {fg: "0", bg: "12", attr: "b"}, good: {fg: "10"}, warn: {fg: "11"}, bad: {fg: "9", attr: "b"},
 		early: {fg: "13"}, late: {fg: "11"}, knobMark: {fg: "13", attr: "b"}, notice: {fg: "11"},
 		badge: {fg: "0", bg: "13", attr: "b"}, recording: {fg: "9", attr: "b"}, running: {fg: "10", attr: "b"},
@@ -44,7 +44,7 @@ var themes = map[string]theme{
 		series7: {fg: "7"}, chart: {fg: "12"},
 	}},
 	"mono": {name: "mono", sel: look{attr: "r"}, looks: [numRoles]look{
-		dim: {attr: "d"}, faint: {attr: "d"}, frameFocus: {attr: "b"}, titleFocus: {attr: "br"}, keyHint: {attr: "b"},
+		dim: {attr: "d"}, faint: {attr: "d"}, frameFocus: {attr: "b"}, titleFocus: {attr: "br"}, heading: {attr: "b"}, keyHint: {attr: "b"},
 		value: {attr: "b"}, label: {attr: "d"}, brand: {attr: "br"}, warn: {attr: "b"}, bad: {attr: "br"},
 		knobMark: {attr: "b"}, notice: {attr: "b"}, badge: {attr: "r"}, recording: {attr: "b"}, running: {attr: "b"},
 		paused: {attr: "b"}, phaseProgram: {attr: "d"},
