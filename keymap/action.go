@@ -61,6 +61,7 @@ const (
 	Jump
 	Explain
 	Compare
+	Copy
 	Record
 	Help
 	Palette

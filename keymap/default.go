@@ -73,6 +73,7 @@ func Default() []Binding {
 		{Jump, Global, Finding, []string{"'"}, "jump", "jump", "jump to a bookmark"},
 		{Explain, Global, Finding, []string{"e"}, "explain", "explain", "explain the selected deadline"},
 		{Compare, Global, Finding, []string{"c"}, "compare", "compare", "compare before and after the last knob, or with the branch that was left"},
+		{Copy, Global, Finding, []string{"y"}, "copy", "copy", "copy the selected exit, deadline or kick as a line of trace text (OSC 52)"},
 
 		{Record, Global, Session, []string{"r"}, "record", "record", "start or stop a recording"},
 		{Help, Global, Session, []string{"?", "f1"}, "help", "help", "explain the focused pane and list the keys"},

@@ -62,6 +62,7 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
 	keymap.Explain:  func(m *Model) tea.Cmd { m.explainSelected(); return nil },
 	keymap.Compare:  (*Model).startCompare,
+	keymap.Copy:     (*Model).copyLine,
 	keymap.Record:   (*Model).toggleRecord,
 	keymap.Help:     func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
 	keymap.Palette:  func(m *Model) tea.Cmd { return m.ask(askPalette) },

@@ -19,8 +19,9 @@ func (m *Model) View() (out string) {
 		}
 	}()
 	m.draw()
-	m.buf = m.canvas.render(m.buf[:0], m.look)
-	m.view, m.dirty = string(m.buf), false
+	m.buf = m.canvas.render(append(m.buf[:0], m.clip...), m.look)
+	m.view, m.dirty = string(m.buf), m.clip != ""
+	m.clip = ""
 	return m.view
 }
 

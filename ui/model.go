@@ -75,6 +75,11 @@ type Model struct {
 	view   string
 	dirty  bool
 
+	// clip is an escape sequence that goes out with the next frame: it hands a
+	// line to the terminal's clipboard.
+	clip   string
+	copied string // what was copied last
+
 	failure *PanicError
 }
 

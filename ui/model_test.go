@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -225,7 +226,8 @@ func TestRefusedActionsSayWhy(t *testing.T) {
 		{"'", "no bookmark to jump to"},
 		{"p", "posted-timer is fixed: the module was loaded without it"},
 		{"h", "preemption-timer is gone: this engine does not offer it"},
-		{"y", "key y has no action"},
+		{"i", "key i has no action"},
+		{"y", "nothing to copy"},
 		{"6,enter", "no exit to open"},
 		{":,z,z,z,q,enter", "nothing matches"},
 		{":,a,p,i,c,v,=,7,enter", "apicv"},
@@ -251,6 +253,28 @@ func TestSessionErrorsAreShown(t *testing.T) {
 	r.wants("✗ the engine is busy")
 	if r.m.wanted[trace.KnobAPICv].set {
 		t.Error("a refused knob is still shown as turned")
+	}
+}
+
+func TestCopyHandsTraceTextToTheTerminal(t *testing.T) {
+	tests := []struct{ keys, want string }{
+		{"6,y", "kvm_exit: vcpu 0 reason MSR_WRITE rip 0x401052 info1 0x00000000000006e0 info2 0x000000000241e130"},
+		{"2,y", "deadline 510 vcpu 1 target 37806397 late 3031 outcome done backing sw (blocked) route pending+kick (from-timer-fn)"},
+		{"4,y", "kick: target 1 from none mode outside decision wake steps rcu|wake"},
+	}
+	for _, tt := range tests {
+		r := newRig(t, 120, 40, 11_500)
+		r.press(tt.keys)
+		want := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(r.m.copied)) + "\a"
+		if v := r.m.View(); !strings.HasPrefix(v, want) {
+			t.Errorf("%s: the frame begins with %q", tt.keys, first(v, 60))
+		}
+		if !strings.Contains(r.m.copied, tt.want) {
+			t.Errorf("%s copies %q, want %q", tt.keys, r.m.copied, tt.want)
+		}
+		if v := r.m.View(); strings.Contains(v, "\x1b]52") {
+			t.Errorf("%s: the next frame copies again", tt.keys)
+		}
 	}
 }
 
