@@ -66,7 +66,7 @@ func (m *Machine) deliver(p PCPU, v *vcpu, vec lapic.Vector, level bool, src tra
 		m.host.SendIPI(p, v.pcpu, IRQNotify, v.id)
 	case trace.DeliverWake:
 		m.spend(p, trace.PhaseKickRCU)
-		if v.blocked && m.host.Wake(p, v.id) {
+		if v.blocked && m.wakeThread(p, v) {
 			m.spend(p, trace.PhaseWake)
 		}
 	case trace.DeliverPIRKick:

@@ -53,6 +53,9 @@ func (m *Machine) hasInterrupt(v *vcpu) bool {
 
 // checkBlock is kvm_vcpu_check_block: why a halt must end, or BadWake.
 func (m *Machine) checkBlock(p PCPU, v *vcpu) trace.WakeReason {
+	if m.host.Now(p) < v.hidden {
+		return trace.BadWake // the stores of another CPU are not visible yet
+	}
 	if w := m.runnable(v); w != trace.BadWake {
 		return w
 	}
@@ -112,15 +115,39 @@ func (m *Machine) sleep(p PCPU, v *vcpu) {
 	}
 	m.emit(p, v.id, trace.KindHalt, uint64(trace.HaltBlocked), uint64(v.haltPoll), 0, 0)
 	m.flushConsole(p)
+	v.stage, v.woken = StageSleep, false
+}
+
+// stepSleep is schedule(): what the check before it did not see must have woken
+// the thread, or it sleeps. Host interrupts come in between: the thread is loaded,
+// its task pointer is set, and it will not look again.
+func (m *Machine) stepSleep(p PCPU, v *vcpu) {
 	v.stage = StageWoken
+	if v.woken {
+		v.woken = false
+		return
+	}
 	m.host.Sleep(p, v.id)
+}
+
+// canWake reports whether a wake-up of v's thread would do something.
+func (m *Machine) canWake(v *vcpu) bool { return v.stage == StageSleep || m.host.Asleep(v.id) }
+
+// wakeThread is wake_up_process for a blocked vCPU; it reports whether that did
+// something.
+func (m *Machine) wakeThread(p PCPU, v *vcpu) bool {
+	if v.stage == StageSleep {
+		v.woken = true
+		return true
+	}
+	return m.host.Wake(p, v.id)
 }
 
 // stepWoken is the thread running again after a sleep.
 func (m *Machine) stepWoken(p PCPU, v *vcpu) {
 	w := m.checkBlock(p, v)
 	if w == trace.BadWake {
-		m.host.Sleep(p, v.id)
+		v.stage, v.woken = StageSleep, false
 		return
 	}
 	m.wake(p, v, w, false)
@@ -134,7 +161,7 @@ func (m *Machine) wake(p PCPU, v *vcpu, why trace.WakeReason, polled bool) {
 	m.adjustPoll(v, halted)
 	m.emit(p, v.id, trace.KindWake, uint64(why), uint64(halted), b2u(polled), uint64(v.haltPoll))
 	v.take(ReqUnblock)
-	if v.hvBefore && v.backing == trace.BackSW {
+	if v.hvBefore && v.backing == trace.BackSW && m.cfg.Faults&FaultNoSwitchBack == 0 {
 		m.restartTimer(p, v)
 	}
 	v.hvBefore = false

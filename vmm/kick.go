@@ -65,10 +65,11 @@ func decideKick(rules KickRules, in kickInput) kickResult {
 func (m *Machine) kick(p PCPU, v *vcpu) {
 	loaded := m.st.loaded[p]
 	in := kickInput{
-		task: v.blocked, woken: v.blocked && m.host.Asleep(v.id),
+		task: v.blocked, woken: v.blocked && m.canWake(v),
 		running: int(loaded) == v.id, mode: v.mode, other: v.pcpu != p && v.pcpu != NoPCPU,
 	}
 	r := decideKick(m.st.knobs.Kick, in)
+	m.delayStores(p, v, r.steps)
 	m.payKick(p, r.steps)
 	from := uint64(trace.NoCPU)
 	if loaded >= 0 {
@@ -77,7 +78,7 @@ func (m *Machine) kick(p PCPU, v *vcpu) {
 	m.emit(p, v.id, trace.KindKick, uint64(r.decision), uint64(in.mode), uint64(r.steps), from)
 	switch r.decision {
 	case trace.KickWake:
-		m.host.Wake(p, v.id)
+		m.wakeThread(p, v)
 	case trace.KickExiting:
 		v.mode = trace.ExitingGuestMode
 	case trace.KickIPI:

@@ -19,7 +19,7 @@ const (
 	StageHandle               // IRQs on: the exit's handler
 	StageAfter                // tail of vcpu_run: pending timer, host work
 	StagePoll                 // halt polling
-	StageSleep                // asleep in kvm_vcpu_block
+	StageSleep                // about to sleep in kvm_vcpu_block
 	StageWoken                // awake again
 	numStages
 )
@@ -32,7 +32,7 @@ var stages = [numStages]func(*Machine, PCPU, *vcpu){
 	StageOuter: (*Machine).stepOuter, StagePrepare: (*Machine).stepPrepare, StageTest: (*Machine).stepTest,
 	StageEntry: (*Machine).stepEntry, StageGuest: (*Machine).stepGuest, StageExit: (*Machine).stepExit,
 	StageHandle: (*Machine).stepHandle, StageAfter: (*Machine).stepAfter, StagePoll: (*Machine).stepPoll,
-	StageSleep: (*Machine).stepWoken, StageWoken: (*Machine).stepWoken,
+	StageSleep: (*Machine).stepSleep, StageWoken: (*Machine).stepWoken,
 }
 
 // Step carries out one stage of vCPU id, on the host CPU where its thread runs.

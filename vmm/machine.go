@@ -30,6 +30,8 @@ type Config struct {
 	// Exact says that Run stops to the instruction, so that the arrival in an
 	// interrupt handler can be seen when it happens.
 	Exact bool
+	// Faults are the bugs that the machine has on purpose.
+	Faults Faults
 }
 
 // Machine is one virtual machine: vCPUs with their local APICs, and the loop
@@ -116,6 +118,10 @@ type vcpu struct {
 	haltAt    clock.TSC
 	pollEnd   clock.TSC
 	hvBefore  bool // the preemption timer was in use before the halt
+	woken     bool // a wake-up came between the last check and schedule()
+	// hidden is the host TSC up to which the vCPU does not see what another CPU
+	// stored for it (FaultLateStores).
+	hidden clock.TSC
 
 	tscOffset clock.Cycles // guest TSC minus the common line
 	msr       msrs
