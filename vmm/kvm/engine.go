@@ -65,6 +65,7 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Knobs.PreemptionTimer = false // see fixedInLoop
 	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, ring: newRing(), notice: cure.Sentence()}
 	e.cond = sync.NewCond(&e.mu)
 	e.vm, err = sys.NewVM(mem, Options{Placement: InVMM, VCPUs: cfg.VCPUs, Exits: cfg.Knobs.ExitsDisabled,

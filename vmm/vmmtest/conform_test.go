@@ -1,0 +1,135 @@
+//go:build linux && amd64
+
+package vmmtest
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+	"ticktrap/vmm"
+	"ticktrap/vmm/guest"
+	"ticktrap/vmm/kvm"
+	"ticktrap/vmm/model"
+)
+
+const suiteRAM = 16 << 20
+
+// targets are the engines that this machine has. What is missing is a skipped
+// subtest with the reason, or a failure where TICKTRAP_REQUIRE_KVM is set.
+func targets(t *testing.T, each func(t *testing.T, g *Target)) {
+	prof, err := model.LoadProfile("generic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("model", func(t *testing.T) {
+		each(t, &Target{Name: "model", Hz: prof.Hz, Limit: seconds(prof.Hz, 20),
+			New: func(img *guest.Image, sink trace.Sink) (Engine, error) {
+				return model.New(model.Config{Guest: img, VCPUs: img.MinVCPUs(), RAM: suiteRAM, Profile: prof,
+					Knobs: vmm.DefaultKnobs()}, sink)
+			}})
+	})
+	for p := kvm.InVMM; p <= kvm.InKernel; p++ {
+		t.Run("kvm-"+p.String(), func(t *testing.T) {
+			hz, err := kvm.Frequency()
+			if errors.Is(err, kvm.ErrUnavailable) && os.Getenv("TICKTRAP_REQUIRE_KVM") == "" {
+				t.Skipf("needs KVM: %v", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			each(t, &Target{Name: "kvm-" + p.String(), Hz: hz, Limit: seconds(hz, 30),
+				New: func(img *guest.Image, sink trace.Sink) (Engine, error) {
+					e, err := kvm.New(kvm.Config{Guest: img, Placement: p, VCPUs: img.MinVCPUs(), RAM: suiteRAM,
+						Knobs: vmm.DefaultKnobs()}, sink)
+					if err != nil {
+						return nil, err
+					}
+					return e.(Engine), nil
+				}})
+		})
+	}
+}
+
+func seconds(hz clock.Hz, n clock.TSC) clock.TSC { return clock.TSC(hz) * n }
+
+func TestProbesAnswerAlikeOnEveryEngine(t *testing.T) {
+	targets(t, func(t *testing.T, g *Target) {
+		for i := range Probes {
+			p := &Probes[i]
+			t.Run(p.Name, func(t *testing.T) {
+				o, err := RunProbe(g, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range p.Check(&o) {
+					t.Error(w)
+				}
+			})
+		}
+	})
+}
+
+// Built-in guests count what must be the same wherever they run: samples,
+// deadlines that were armed and handled, and ends of interrupts.
+func TestBuiltInGuestsDoAlikeOnEveryEngine(t *testing.T) {
+	type counts struct{ samples, arms, handled, eois uint64 }
+	tests := []struct {
+		name, args string
+		want       counts
+	}{
+		{"deadline", "count=25 distance=2000000 spread=0 mode=hlt", counts{25, 25, 25, 25}},
+		{"deadline", "count=25 distance=2000000 spread=0 mode=spin apic=xapic", counts{25, 25, 25, 25}},
+		{"immediate", "count=25", counts{25, 25, 25, 25}},
+		{"oneshot", "count=25 distance=2000000", counts{25, 25, 25, 25}},
+		{"self-ipi", "count=25 variant=sti_nop", counts{25, 0, 0, 25}},
+		{"noisy", "count=25 distance=3000000 spread=0", counts{25, 25, 25, 25}},
+		{"ping-pong", "count=10 mode=hlt", counts{10, 0, 0, 10}},
+	}
+	targets(t, func(t *testing.T, g *Target) {
+		for _, tt := range tests {
+			t.Run(tt.name+" "+tt.args, func(t *testing.T) {
+				st := &trace.State{}
+				params, err := guest.ParseParams(tt.name, tt.args, g.Hz)
+				if err != nil {
+					t.Fatal(err)
+				}
+				img, err := guest.Builtin(tt.name, params)
+				if err != nil {
+					t.Fatal(err)
+				}
+				st.Reset(&trace.Header{Hz: g.Hz, VCPUs: img.MinVCPUs()})
+				e, err := g.New(img, trace.SinkFunc(func(ev trace.Event) { st.Apply(&ev) }))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close()
+				e.Run(g.Limit, func() bool { return false })
+				how, code, ended := e.Ended()
+				r, err := guest.ReadResults(e.Memory())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !ended || how != trace.EndExit || code != 0 || r.Fault >= 0 {
+					t.Fatalf("ended %v by %v, status %d, fault %d, %d samples; want a clean exit", ended, how, code, r.Fault, r.Taken)
+				}
+				if st.Kinds[trace.KindEntry] == 0 {
+					t.Skip("this host does not let the kernel be traced: only the guest's end is checked")
+				}
+				got := counts{r.Taken, st.Deadlines.Arms, st.Deadlines.Count(), st.Injections.EOIs}
+				if got != tt.want {
+					t.Errorf("samples, arms, handled deadlines, EOIs: %v, want %v", got, tt.want)
+				}
+				last := clock.TSC(0)
+				for i, s := range r.Samples {
+					if s.Seen < last {
+						t.Errorf("sample %d was taken at %d, before the last at %d", i, s.Seen, last)
+					}
+					last = s.Seen
+				}
+			})
+		}
+	})
+}
