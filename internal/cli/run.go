@@ -25,6 +25,7 @@ type runOptions struct {
 	memMiB                int
 	seed                  uint64
 	profile               string
+	hide                  []string
 	knobs, at             []string
 	deadlines, exits      uint64
 	guestTime, timeout    time.Duration
@@ -64,6 +65,9 @@ DEADLINE:NAME=VALUE after so many handled deadlines:
 				}
 				o.guest = args[0]
 			}
+			if c.Flags().Changed("vcpus") && o.vcpus < 1 || c.Flags().Changed("pcpus") && o.pcpus < 1 {
+				return fail(ExitUsage, "--vcpus and --pcpus: want 1 to %d", vmm.MaxVCPUs)
+			}
 			return o.run(env)
 		},
 	}
@@ -95,6 +99,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.paused, "paused", false, "start paused")
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
 	f.StringVar(&o.profile, "profile", "generic", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
+	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to do without: x2apic, tsc-deadline")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits instruction by instruction (same result, slower)")
 	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
 }
@@ -188,7 +193,11 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 	if o.vcpus == 0 {
 		o.vcpus = img.MinVCPUs()
 	}
-	return model.Config{Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
+	hide, err := parseHide(o.hide)
+	if err != nil {
+		return model.Config{}, err
+	}
+	return model.Config{Hide: hide, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 
@@ -197,11 +206,12 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 	if _, ok := guest.Describe(o.guest); ok {
 		p, err := guest.ParseParams(o.guest, o.args, hz)
+		if err == nil && o.headless && p.Count == 0 && o.deadlines == 0 && o.exits == 0 && o.guestTime == 0 {
+			o.args = strings.TrimSpace(o.args + " " + headlessCount) // in the report, and in a recording
+			p, err = guest.ParseParams(o.guest, o.args, hz)
+		}
 		if err != nil {
 			return nil, with(ExitUsage, err)
-		}
-		if o.headless && p.Count == 0 && o.deadlines == 0 && o.exits == 0 && o.guestTime == 0 {
-			p.Count = headlessCount
 		}
 		img, err := guest.Builtin(o.guest, p)
 		return img, with(ExitInput, err)
@@ -215,7 +225,7 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 
 // headlessCount is how many samples a built-in guest takes in a headless run
 // that would never end otherwise.
-const headlessCount = 1000
+const headlessCount = "count=1000"
 
 // limits are those of the flags.
 func (o *runOptions) limits(h *trace.Header) session.Limits {
@@ -268,4 +278,19 @@ func parseTurns(at []string) ([]session.Turn, error) {
 		turns = append(turns, session.Turn{At: d, Knob: k, Value: v})
 	}
 	return turns, nil
+}
+
+// parseHide reads the values of --hide.
+func parseHide(names []string) (f model.Features, err error) {
+	for _, n := range names {
+		switch n {
+		case "x2apic":
+			f.X2APIC = true
+		case "tsc-deadline":
+			f.TSCDeadline = true
+		default:
+			return f, fail(ExitUsage, "--hide %s: want x2apic or tsc-deadline", n)
+		}
+	}
+	return f, nil
 }

@@ -16,7 +16,7 @@ func verifyRecording(env *Env, name string, rec *trace.Recording) error {
 		return fail(ExitUsage, "%s: only recordings of the model can be executed again; this one is of engine %s", name, h.Engine)
 	}
 	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
-		seed: h.Seed, profile: h.Profile, headless: true}
+		seed: h.Seed, profile: h.Profile}
 	knobs := vmm.DefaultKnobs()
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
 		if err := knobs.Set(k, h.Knobs[k]); err != nil {
