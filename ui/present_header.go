@@ -39,18 +39,22 @@ func presentHeader(s *scene, a area) {
 		{"  deadlines ", label, 3}, {group3(s.state().Deadlines.Count()), value, 3},
 		{"  events ", label, 4}, {group3(uint64(s.state().Events)), value, 4},
 	}, lost...))
-	x = a.pieces(x, 1, a.w-x, sessionPieces(st))
+	x = a.pieces(x, 1, a.w-x, sessionPieces(s.f))
 	if host := h.Host; host != "" && a.w-x > textWidth(host)/2+6 {
 		a.cut(x+2, 1, a.w-x-3, dim, host)
 	}
 }
 
 // sessionPieces says where the session stands: branch, replay, break condition.
-func sessionPieces(st *vmm.Status) (ps []piece) {
+func sessionPieces(f *vmm.Frame) (ps []piece) {
+	st := &f.Status
 	if st.Branch > 0 {
 		ps = append(ps, piece{"  branch " + strconv.Itoa(st.Branch), knobMark | strong, 1})
 	}
-	if st.Replaying {
+	switch {
+	case len(f.Timeline.Buckets) > 0:
+		ps = append(ps, piece{"  recording", early, 0}, piece{" up to TSC " + group3(uint64(f.Timeline.To)), dim, 3})
+	case st.Replaying && st.Now < st.Head:
 		ps = append(ps, piece{"  in the past", early, 0}, piece{", the run goes on to TSC " + group3(uint64(st.Head)), dim, 3})
 	}
 	if st.Break != "" {

@@ -13,7 +13,7 @@ import (
 // hasBar reports whether the frame has a time line longer than what is shown:
 // a recording, or a run that has been stepped back in.
 func hasBar(f *vmm.Frame) bool {
-	return f != nil && (len(f.Timeline.Buckets) > 0 || f.Status.Replaying)
+	return f != nil && (len(f.Timeline.Buckets) > 0 || f.Status.Replaying && f.Status.Now < f.Status.Head)
 }
 
 // barSpan is the stretch of time that the seek bar stands for.
