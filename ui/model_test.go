@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -454,7 +456,7 @@ func TestPanicsComeBackAsErrorsWithTheTerminalRestored(t *testing.T) {
 	for _, tt := range tests {
 		var out strings.Builder
 		pr, pw := io.Pipe()
-		err := run(t.Context(), tt.m(), tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen(), tea.WithoutSignalHandler())
+		err := run(t.Context(), tt.m(), tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen())
 		pw.Close()
 		var pe *PanicError
 		if !errors.As(err, &pe) || !strings.Contains(err.Error(), tt.want) || len(pe.Stack) == 0 {
@@ -471,9 +473,48 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	cancel()
 	pr, pw := io.Pipe()
 	defer pw.Close()
-	err := run(ctx, New(uitest.New(uitest.Header(), nil), Options{}), tea.WithInput(pr), tea.WithOutput(io.Discard), tea.WithoutSignalHandler())
+	err := run(ctx, New(uitest.New(uitest.Header(), nil), Options{}), tea.WithInput(pr), tea.WithOutput(io.Discard))
 	if err != nil {
 		t.Errorf("Run after its context is done = %v, want nil", err)
+	}
+}
+
+// started tells when the screen has asked for its first frame.
+type started struct {
+	*uitest.Session
+	once sync.Once
+	c    chan struct{}
+}
+
+func (s *started) Frame(f *vmm.Frame) {
+	s.Session.Frame(f)
+	s.once.Do(func() { close(s.c) })
+}
+
+func TestSignalEndsTheScreenAndRestoresTheTerminal(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		s := &started{Session: uitest.New(uitest.Header(), nil), c: make(chan struct{})}
+		var out strings.Builder
+		pr, pw := io.Pipe()
+		end := make(chan error)
+		go func() {
+			end <- run(t.Context(), New(s, Options{}), tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen())
+		}()
+		<-s.c
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := self.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-end; err != nil {
+			t.Errorf("after %v Run = %v", sig, err)
+		}
+		pw.Close()
+		if !strings.Contains(out.String(), "\x1b[?1049l") {
+			t.Errorf("after %v the terminal is not restored", sig)
+		}
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -53,8 +55,12 @@ func (o Options) forTerminal(env termenv.Environ) Options {
 	return o
 }
 
+// run ends with ctx or a signal. bubbletea's own signal handler is left out: on
+// a signal that also ends ctx it waits for an event loop that is gone.
 func run(ctx context.Context, m *Model, opts ...tea.ProgramOption) error {
-	opts = append(opts, tea.WithContext(ctx))
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	opts = append(opts, tea.WithContext(ctx), tea.WithoutSignalHandler())
 	_, err := tea.NewProgram(m, opts...).Run()
 	switch {
 	case m.failure != nil:

@@ -35,8 +35,11 @@ func (m *Model) set(k trace.Knob, v uint64) tea.Cmd {
 	w.value, w.set = v, true
 	w.pending++
 	note := ""
-	if ks := knobOf(m.frame, k); ks.Tag != vmm.TagLive {
+	switch ks := knobOf(m.frame, k); {
+	case ks.Tag != vmm.TagLive:
 		note = " (" + vmm.TagNames[ks.Tag] + ": " + ks.Why + ")"
+	case ks.Why != "":
+		note = " (" + ks.Why + ")"
 	}
 	m.say("%s: %s → %s at TSC %s%s", k, showKnob(k, old), showKnob(k, v), group3(uint64(m.frame.Status.Now)), note)
 	return m.do(vmm.Command{Verb: vmm.DoKnob, Knob: k, Value: v})
