@@ -31,6 +31,10 @@ type Config struct {
 	Hide Features
 	// NoSkip executes busy-waits instruction by instruction.
 	NoSkip bool
+	// Faults are bugs that the run has on purpose.
+	Faults vmm.Faults
+	// MSI, if its Every is not 0, is an assigned device that interrupts.
+	MSI MSI
 }
 
 // Features are what a machine can do without.
@@ -77,7 +81,7 @@ func New(cfg Config, sink trace.Sink) (*Engine, error) {
 	}
 	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
 		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(&cfg), Host: e.host, Sink: &e.order,
-		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true,
+		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true, Faults: cfg.Faults,
 		PhysBits: uint8(interp.CPUID(0x80000008, 0)[0])})
 	if err != nil {
 		return nil, err
@@ -138,7 +142,7 @@ func apicConfig(c *Config) lapic.Config {
 
 func newHost(cfg Config) *host {
 	slice, _ := cfg.Profile.Hz.ToCycles(sliceNanos)
-	h := &host{hz: cfg.Profile.Hz, prof: cfg.Profile, slice: slice,
+	h := &host{hz: cfg.Profile.Hz, prof: cfg.Profile, msi: cfg.MSI, slice: slice,
 		lookahead: clock.TSC(cfg.Profile.Phases[trace.PhaseIPIFlight].Base)}
 	h.st.cpus = make([]pcpu, cfg.PCPUs+1)
 	for i := range h.st.cpus {
@@ -166,6 +170,7 @@ func (e *Engine) boot() error {
 		c := e.host.cpu(p)
 		c.runq = append(c.runq, i)
 	}
+	e.host.startMSI()
 	for p := range e.host.st.cpus {
 		e.host.schedule(vmm.PCPU(p))
 	}

@@ -16,6 +16,7 @@ type host struct {
 	// least flight of an IPI.
 	lookahead clock.TSC
 	slice     clock.TSC // scheduler time slice
+	msi       MSI
 	st        hostState
 }
 
@@ -25,6 +26,7 @@ type hostState struct {
 	timers  []hrtimer
 	threads []thread
 	seq     uint64
+	msis    uint64 // device interrupts queued so far
 }
 
 // pcpu is one host CPU.

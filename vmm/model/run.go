@@ -74,8 +74,11 @@ func (h *host) interrupt(p vmm.PCPU) {
 	i := c.irqs[0]
 	c.irqs = c.irqs[:copy(c.irqs, c.irqs[1:])]
 	h.m.HostWork(p, trace.PhaseHostIRQ)
-	if i.wake {
+	switch {
+	case i.wake:
 		h.enqueue(p, i.vcpu)
+	case i.kind == vmm.IRQDevice:
+		h.message(p, i.at)
 	}
 }
 
