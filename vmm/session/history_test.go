@@ -15,8 +15,8 @@ import (
 	"ticktrap/vmm/session"
 )
 
-// newRunner makes a run of a built-in guest on the model.
-func newRunner(t testing.TB, name, args string, vcpus, pcpus int, seed uint64, knobs vmm.Knobs) (*session.Runner, *model.Engine) {
+// newEngine makes a built-in guest on the model.
+func newEngine(t testing.TB, name, args string, vcpus, pcpus int, seed uint64, knobs vmm.Knobs, sink trace.Sink) (*model.Engine, error) {
 	t.Helper()
 	prof, err := model.LoadProfile("generic")
 	if err != nil {
@@ -30,10 +30,17 @@ func newRunner(t testing.TB, name, args string, vcpus, pcpus int, seed uint64, k
 	if err != nil {
 		t.Fatal(err)
 	}
+	return model.New(model.Config{Guest: img, VCPUs: max(vcpus, img.MinVCPUs()), PCPUs: pcpus, Seed: seed,
+		Profile: prof, Knobs: knobs, RAM: 16 << 20}, sink)
+}
+
+// newRunner makes a run of it.
+func newRunner(t testing.TB, name, args string, vcpus, pcpus int, seed uint64, knobs vmm.Knobs) (*session.Runner, *model.Engine) {
+	t.Helper()
 	var eng *model.Engine
 	r, err := session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) {
-		eng, err = model.New(model.Config{Guest: img, VCPUs: max(vcpus, img.MinVCPUs()), PCPUs: pcpus, Seed: seed,
-			Profile: prof, Knobs: knobs, RAM: 16 << 20}, sink)
+		var err error
+		eng, err = newEngine(t, name, args, vcpus, pcpus, seed, knobs, sink)
 		return eng, err
 	})
 	if err != nil {

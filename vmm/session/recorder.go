@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 
 	"ticktrap/trace"
 	"ticktrap/vmm"
@@ -48,10 +47,10 @@ func (r *Recorder) begin() (*trace.Writer, error) {
 	return w, err
 }
 
-// turned notes the position of a knob turn that is about to be made.
-func (r *Recorder) turned(eng vmm.Engine) {
+// turned notes a knob turn that is about to be made, with its position.
+func (r *Recorder) turned(eng vmm.Engine, k trace.Knob, value uint64) {
 	if rew, ok := eng.(vmm.Rewinder); ok {
-		r.w.Act(actionTurn, strconv.FormatUint(rew.Position(), 10))
+		r.w.Act(actionTurn, recordedTurn{rew.Position(), k, value}.String())
 	}
 }
 

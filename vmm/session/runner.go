@@ -124,7 +124,7 @@ func (r *Runner) turn() error {
 	for r.turned < len(r.turns) && r.turns[r.turned].At <= r.st.Deadlines.Count() {
 		t := r.turns[r.turned]
 		r.turned++
-		r.note()
+		r.note(t.Knob, t.Value)
 		if err := r.eng.SetKnob(t.Knob, t.Value); err != nil {
 			return fmt.Errorf("at deadline %d: %w", t.At, err)
 		}
@@ -332,14 +332,14 @@ func (r *Runner) SetKnob(k trace.Knob, v uint64) (branched bool, err error) {
 		branched = r.past.turn(r, k, v)
 		r.silent = false
 	}
-	r.note()
+	r.note(k, v)
 	return branched, r.eng.SetKnob(k, v)
 }
 
-// note lets the recorder know the position of the knob turn that follows.
-func (r *Runner) note() {
+// note lets the recorder know of the knob turn that follows.
+func (r *Runner) note(k trace.Knob, value uint64) {
 	if r.rec != nil && !r.silent {
-		r.rec.turned(r.eng)
+		r.rec.turned(r.eng, k, value)
 	}
 }
 

@@ -4,16 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
-// actionTurn is the action that a recorder adds before each knob turn: its text
-// is the engine's position, which no event carries.
+// actionTurn is the action that a recorder adds before each knob turn. Its text
+// is the engine's position, which no event carries, the knob and its value.
 const actionTurn = "turn"
+
+// recordedTurn is such an action.
+type recordedTurn struct {
+	pos   uint64
+	knob  trace.Knob
+	value uint64
+}
+
+func (t recordedTurn) String() string { return fmt.Sprintf("%d %d %d", t.pos, t.knob, t.value) }
+
+func parseTurn(a trace.Action) (t recordedTurn, err error) {
+	if _, err = fmt.Sscanf(a.Text, "%d %d %d", &t.pos, &t.knob, &t.value); err != nil {
+		err = fmt.Errorf("action %q at event %d: want a position, a knob and a value", a.Text, a.Seq)
+	}
+	return t, err
+}
 
 // Difference is the first event in which an execution departs from a recording.
 type Difference struct {
@@ -36,11 +51,11 @@ func Verify(rec *trace.Recording, make Factory) error {
 	v := &verifier{rec: rec, cur: rec.Cursor()}
 	for _, a := range rec.Actions() {
 		if a.Verb == actionTurn {
-			pos, err := strconv.ParseUint(a.Text, 10, 64)
+			t, err := parseTurn(a)
 			if err != nil {
-				return fmt.Errorf("action %q at event %d: %w", a.Text, a.Seq, err)
+				return err
 			}
-			v.turns = append(v.turns, pos)
+			v.turns = append(v.turns, t)
 		}
 	}
 	eng, err := make(v)
@@ -58,7 +73,7 @@ func Verify(rec *trace.Recording, make Factory) error {
 type verifier struct {
 	rec   *trace.Recording
 	cur   *trace.Cursor
-	turns []uint64 // positions of the knob turns still to come
+	turns []recordedTurn // still to come
 	done  bool
 	err   error
 }
@@ -128,26 +143,15 @@ func (v *verifier) run(eng vmm.Rewinder) error {
 }
 
 func (v *verifier) turnDue(eng vmm.Rewinder) bool {
-	return len(v.turns) > 0 && eng.Position() >= v.turns[0]
+	return len(v.turns) > 0 && eng.Position() >= v.turns[0].pos
 }
 
-// turn carries out the knob turns that are due: what they are say the recorded
-// events that follow.
+// turn carries out the knob turns that are due.
 func (v *verifier) turn(eng vmm.Rewinder) error {
 	for v.turnDue(eng) {
+		t := v.turns[0]
 		v.turns = v.turns[1:]
-		seq := v.cur.Seq()
-		e, err := v.next()
-		if err != nil {
-			return err
-		}
-		if e.Kind != trace.KindKnob {
-			return fmt.Errorf("event %d: a knob turn was noted here, but the event is %s", seq, e.Kind)
-		}
-		if err := v.cur.SeekSeq(seq); err != nil {
-			return err
-		}
-		if err := eng.SetKnob(trace.Knob(e.A), e.B); err != nil {
+		if err := eng.SetKnob(t.knob, t.value); err != nil {
 			return err
 		}
 	}
