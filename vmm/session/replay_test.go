@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -157,7 +158,7 @@ func TestVerifyFindsTheFirstDifference(t *testing.T) {
 		t.Errorf("executed again: %v", err)
 	}
 	err := session.Verify(rec, make(2))
-	if d, ok := err.(*session.Difference); !ok || d.Recorded == d.Executed {
+	if d := (*session.Difference)(nil); !errors.As(err, &d) || d.Recorded == d.Executed {
 		t.Errorf("with another seed: %v, want a difference", err)
 	}
 }
