@@ -95,3 +95,23 @@ func (p *Probe) Check(o *Outcome) (wrong []string) {
 	}
 	return wrong
 }
+
+// RunRandom runs a random program and returns the words that it stored.
+func RunRandom(t *Target, p *RandomProgram) ([]uint64, error) {
+	img, err := guest.Load("random", p.Image(), guest.Options{Format: guest.Flat})
+	if err != nil {
+		return nil, err
+	}
+	e, err := t.New(img, trace.SinkFunc(func(trace.Event) {}))
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	e.Run(t.Limit, func() bool { return false })
+	var o Outcome
+	if how, code, ended := e.Ended(); !ended || how != trace.EndExit || code != 0 {
+		return nil, fmt.Errorf("the program ended %v by %v, status %d; want a clean exit", ended, how, code)
+	}
+	err = o.read(e.Memory(), randomWords)
+	return o.Results, err
+}

@@ -3,8 +3,10 @@
 package vmmtest
 
 import (
+	"bytes"
 	"errors"
 	"os"
+	"strconv"
 	"testing"
 
 	"ticktrap/internal/clock"
@@ -132,4 +134,58 @@ func TestBuiltInGuestsDoAlikeOnEveryEngine(t *testing.T) {
 			})
 		}
 	})
+}
+
+// Random programs on the interpreter and on a real CPU: the referee of the
+// interpreter. TICKTRAP_SEED repeats a failure.
+func TestInterpreterAgreesWithTheCPU(t *testing.T) {
+	seed := uint64(20261130)
+	if s := os.Getenv("TICKTRAP_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 0, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const programs, length = 12, 700
+	want := make([][]uint64, programs)
+	targets(t, func(t *testing.T, g *Target) {
+		if g.Name == "kvm-kernel" {
+			return // where the LAPIC is makes no difference to plain code
+		}
+		for i := range programs {
+			p := NewRandomProgram(seed+uint64(i), length)
+			got, err := RunRandom(g, p)
+			if err != nil {
+				t.Fatalf("seed %d: %v", p.Seed, err)
+			}
+			if g.Name == "model" {
+				want[i] = got
+				continue
+			}
+			for _, w := range p.Compare(want[i], got) {
+				t.Errorf("seed %d: interpreter and CPU differ: %s", p.Seed, w)
+			}
+		}
+	})
+}
+
+func TestRandomProgramsDependOnTheirSeedAlone(t *testing.T) {
+	a, b := NewRandomProgram(7, 300), NewRandomProgram(7, 300)
+	if !bytes.Equal(a.Image(), b.Image()) {
+		t.Error("the same seed gives two programs")
+	}
+	if bytes.Equal(a.Image(), NewRandomProgram(8, 300).Image()) {
+		t.Error("two seeds give the same program")
+	}
+	seen := map[string]bool{}
+	for s := range uint64(20) {
+		for _, op := range NewRandomProgram(s, 1000).Ops {
+			seen[op] = true
+		}
+	}
+	for _, op := range randomOps() {
+		if !seen[op.name] {
+			t.Errorf("%s is never chosen", op.name)
+		}
+	}
 }
