@@ -104,7 +104,7 @@ func (c *CPU) storeEnv(o *op) bool {
 	n := envSize(o)
 	switch {
 	case n == 4 && c.w.prot:
-		f[4] = uint64(c.fpu.Opcode&0x7ff) << 16
+		f[4], f[6] = uint64(c.fpu.Opcode&0x7ff)<<16, 0xffff0000
 	case n == 4:
 		f[3], f[4], f[5], f[6] = ip&0xffff, ip>>16<<12|f[4], dp&0xffff, dp>>16<<12
 	case c.w.prot:

@@ -1,8 +1,6 @@
 package interp
 
 import (
-	"math/bits"
-
 	"ticktrap/vmm"
 	"ticktrap/vmm/interp/softfloat"
 )
@@ -353,7 +351,7 @@ func (c *CPU) tagWord() uint16 {
 			t = 3
 		case x.Exp&0x7fff == 0 && x.Mant == 0:
 			t = 1
-		case x.Exp&0x7fff == 0x7fff, bits.LeadingZeros64(x.Mant) != 0:
+		case x.Exp&0x7fff == 0x7fff, x.Exp&0x7fff == 0, x.Mant>>63 == 0:
 			t = 2
 		}
 		w |= t << (2 * i)

@@ -151,6 +151,15 @@ func x87Rows() []row {
 	}
 	cw := fpu("FLDCW", "d9 /5:m", undefCC)
 	cw.post = func(i *inst) { i.setMem(i.off, []byte{byte(i.r.Next()) | 0x3f, byte(i.r.Next())}) }
+	for _, m := range []struct {
+		name, enc string
+		span      int
+	}{{"FNSTENV", "d9 /6:m", 28}, {"FLDENV", "d9 /4:m", 28}, {"FNSAVE", "dd /6:m", 108}, {"FRSTOR", "dd /4:m", 108}} {
+		w := fpu(m.name, m.enc, 0)
+		w.sizes, w.n = "wd", 16
+		w.pre = func(i *inst) { i.span = m.span }
+		rows = append(rows, w)
+	}
 	return append(append(rows, cw), pendingRows()...)
 }
 

@@ -68,6 +68,8 @@ static void load(ucontext_t *uc, struct in *t)
 	f->cwd = t->s.fcw;
 	f->swd = t->s.fsw;
 	f->ftw = t->s.ftw;
+	f->fop = 0;
+	f->rip = f->rdp = 0;
 	for (int i = 0; i < 8; i++) {
 		memset(&f->_st[i], 0, 16);
 		memcpy(&f->_st[i], &t->s.st[i], 10);
