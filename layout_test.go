@@ -27,7 +27,7 @@ var arrows = map[string]string{
 	"trace/diff":            "trace trace/explain internal/clock",
 	"trace/tracetest":       "trace internal/clock",
 	"vmm":                   "lapic trace internal/clock",
-	"vmm/session":           "vmm trace internal/clock",
+	"vmm/session":           "vmm trace trace/query internal/clock",
 	"vmm/board":             "vmm internal/clock",
 	"vmm/guest":             "vmm internal/clock",
 	"vmm/interp":            "vmm vmm/interp/softfloat internal/clock",

@@ -86,8 +86,13 @@ func (r *rig) wants(what string) {
 }
 
 func TestEveryActionDrivesTheScreen(t *testing.T) {
-	for _, sz := range []struct{ w, h, events int }{{80, 24, 0}, {80, 24, 1500}, {200, 60, 1500}, {MinWidth, MinHeight, 0}} {
-		for p := range numPanes {
+	all := []paneID{paneTimer, paneDeadlines, paneFastpath, paneKicks, paneKnobs, paneExits, paneConsole}
+	for _, sz := range []struct {
+		w, h, events int
+		panes        []paneID
+	}{{80, 24, 1500, all}, {80, 24, 0, []paneID{paneExits}}, {200, 60, 1500, []paneID{paneDeadlines, paneExits}},
+		{MinWidth, MinHeight, 0, []paneID{paneDeadlines}}} {
+		for _, p := range sz.panes {
 			for _, b := range keymap.Default() {
 				r := newRig(t, sz.w, sz.h, sz.events)
 				r.m.focus = p
