@@ -10,4 +10,12 @@
 //
 // All CPUs of a machine share one Memory and are run from one goroutine; nothing
 // here locks.
+//
+// Floating point is exact: the x87, MMX and SSE up to SSE4.2 round and report
+// exceptions as hardware does, by package softfloat or, where nothing can differ,
+// by the host's arithmetic. The x87's transcendental functions alone are good to
+// about 52 of their 64 bits, and RCPPS and RSQRTPS to the 12 that the manual
+// promises. The hardware vectors in testdata/hw, measured on a real processor,
+// are the referee for all of it; what they show beyond the manual is followed and
+// said where it is done. AVX, BMI and ADX do not exist, and CPUID says so.
 package interp
