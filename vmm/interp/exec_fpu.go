@@ -179,7 +179,7 @@ func (c *CPU) popST() {
 	c.setTop(c.fpu.Top + 1)
 }
 
-// fpuC clears C1.
+// clearC1 clears C1, as most instructions do that do not round.
 func (c *CPU) clearC1() { c.fpu.Status &^= fswC1 }
 
 // setCC replaces C3, C2 and C0, and clears C1.

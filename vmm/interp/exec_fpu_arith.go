@@ -52,7 +52,7 @@ func memInt64(c *CPU, o *op) (softfloat.Num, bool) {
 	return softfloat.FromInt(v), ok
 }
 
-// arith returns the handler of ST(dst) = f(ST(0), x).
+// arith is ST(dst) = f(ST(0), x). It reports whether a pop may follow.
 func (c *CPU) arith(f fpuBinary, dst uint8, x softfloat.Num) bool {
 	e := c.fpuEnv()
 	r := f(&e, c.fpuFormat(), c.st(0), x)

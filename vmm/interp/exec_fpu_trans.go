@@ -8,7 +8,7 @@ import (
 
 // The transcendental functions go through the host's double precision: results
 // are good to about 2^-52 where the manual promises one unit in the last place of
-// 64 bits. Intel SDM vol. 1, 8.3.10 "Transcendental Instruction Accuracy".
+// 64 bits. Their last bits may depend on the architecture of the host. Intel SDM vol. 1, 8.3.10 "Transcendental Instruction Accuracy".
 
 // fpuValue is n as a double.
 func fpuValue(n softfloat.Num) float64 {
@@ -53,7 +53,7 @@ type curve struct{ f, slope func(float64) float64 }
 var (
 	sine    = &curve{math.Sin, math.Cos}
 	cosine  = &curve{math.Cos, func(x float64) float64 { return -math.Sin(x) }}
-	tangent = &curve{math.Tan, func(x float64) float64 { t := math.Tan(x); return 1 + t*t }}
+	tangent = &curve{math.Tan, func(x float64) float64 { t := math.Tan(x); return 1 + float64(t*t) }}
 	unit    = &curve{func(float64) float64 { return 1 }, func(float64) float64 { return 0 }}
 )
 
@@ -63,7 +63,7 @@ func (k *curve) at(a softfloat.Num) float64 {
 	h := fpuValue(a)
 	e := softfloat.Env{Masked: 0x3f}
 	low := fpuValue(e.Sub(softfloat.Extended, a, softfloat.FromDouble(math.Float64bits(h))))
-	return k.f(h) + low*k.slope(h)
+	return k.f(h) + float64(low*k.slope(h)) // not fused
 }
 
 // trig is FSIN, FCOS, FSINCOS and FPTAN. The first function replaces ST(0), the

@@ -98,7 +98,7 @@ func vecOf(b [16]uint8) vec {
 	return vec{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// shift applies f to elements of size bytes if the count, the low half of b, is
+// shiftBy applies f to elements of size bytes if the count, the low half of b, is
 // below their width; else the result is over.
 func shiftBy(size int, f func(v, n uint64) uint64, over func(v uint64) uint64) intOp {
 	w := uint64(size * 8)

@@ -125,7 +125,7 @@ func (c *CPU) storeGPR(o *op, v uint64) {
 	c.result(o, o.rm, size, zext(v, size))
 }
 
-// signs32 and signs64 are MOVMSKPS and MOVMSKPD.
+// execMOVMSKPS and execMOVMSKPD collect sign bits.
 func execMOVMSKPS(c *CPU, o *op) {
 	v := c.fpu.XMM[o.rm&15]
 	c.r[o.reg&15] = v[0]>>31&1 | v[0]>>63<<1 | v[1]>>31&1<<2 | v[1]>>63<<3
@@ -166,7 +166,7 @@ func (c *CPU) maskedStore(o *op, v, mask vec, n int) {
 	}
 }
 
-// movddup, movsldup and movshdup duplicate elements.
+// execMOVDDUP, movsldup and movshdup duplicate elements.
 func execMOVDDUP(c *CPU, o *op) {
 	if v, ok := c.source64(o); ok {
 		c.fpu.XMM[o.reg&15] = vec{v, v}
