@@ -18,11 +18,12 @@ const (
 	PartTSC                // IA32_TIME_STAMP_COUNTER
 	PartLAPIC              // the register page
 	PartDeadline           // IA32_TSC_DEADLINE
-	PartMove               // the thread is loaded on its CPU anew: not state, but a step
+	PartMove               // no state: the thread is loaded on another CPU
+	PartPause              // no state: 200 us go by, in which other state is saved
 )
 
 // PartNames names the parts.
-var PartNames = []string{"bad", "apic-base", "tsc", "lapic", "tsc-deadline", "move"}
+var PartNames = []string{"bad", "apic-base", "tsc", "lapic", "tsc-deadline", "move", "pause"}
 
 // The orders of the calls. SaveOrder and RestoreOrder are right: the deadline is
 // read before anything that it may turn into is read, and it is set when the
@@ -31,6 +32,15 @@ var (
 	SaveOrder    = []StatePart{PartDeadline, PartBase, PartTSC, PartLAPIC}
 	RestoreOrder = []StatePart{PartTSC, PartBase, PartLAPIC, PartDeadline}
 )
+
+// pauseNanos is the length of PartPause.
+const pauseNanos = 200_000
+
+// Armed reports whether the timer of vCPU id is armed.
+func (m *Machine) Armed(id int) bool {
+	t := &m.vcpus[id].apic.Timer
+	return t.Deadline != 0 && !t.Pending
+}
 
 // TimerState is what a VMM has saved of one vCPU.
 type TimerState struct {
@@ -71,6 +81,9 @@ func (m *Machine) SaveTimer(id int, order []StatePart) *TimerState {
 			if v.apic.Timer.HVInUse {
 				m.restartTimer(p, v)
 			}
+		case PartPause:
+			c, _ := m.hz.ToCycles(pauseNanos)
+			m.host.Delay(p, clock.Cycles(c))
 		}
 	}
 	return s

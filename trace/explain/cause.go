@@ -31,6 +31,8 @@ const (
 	causeAsleepPIR
 	causeAsleepPending
 	causeNeverFired
+	causeVanished
+	causeMistimed
 	causeEntryAdvance
 	causeCapped
 	causeNoWait
@@ -74,6 +76,8 @@ var causeTable = [numCauses]causeRow{
 	causeAsleepPending: {"asleep-with-pending", "the vCPU sleeps while its timer is pending: nobody woke it",
 		adviseBarrier},
 	causeNeverFired:   {"never-fired", "the host timer has not fired", nil},
+	causeVanished:     {"interrupt-vanished", "its interrupt was delivered, and is in none of PIR, IRR and ISR any more", nil},
+	causeMistimed:     {"host-timer-mistimed", "the host timer was programmed for later than the deadline", nil},
 	causeEntryAdvance: {"vmentry-advance", "the wait ended early for the sake of VM-entry", adviseLessEntry},
 	causeCapped:       {"wait-capped", "the wait was cut short by the timer advance", adviseCap},
 	causeNoWait:       {"no-wait", "programmed early, but the deadline was not waited for", adviseNoWait},

@@ -30,6 +30,8 @@ type Explanation struct {
 	Causes  []Cause `json:"causes"`
 	// Withheld is what this trace cannot prove, one sentence each.
 	Withheld []string `json:"withheld"`
+	// Findings are what is wrong with the run as a whole; a Watcher finds them.
+	Findings []Finding `json:"findings"`
 	// Checks are re-runs of the same deadline with a knob turned.
 	Checks []Check `json:"checks"`
 }
@@ -104,7 +106,7 @@ func Explain(h *trace.Header, s *trace.State, c *trace.Chain) *Explanation {
 	x := &Explanation{Provenance: h.Provenance.String(), Engine: h.Engine, Hz: uint64(s.Hz), Deadline: uint64(c.Num),
 		VCPU: int(c.VCPU), Mode: c.Mode.String(), Vector: int(c.Vector), Outcome: c.Outcome.String(),
 		Target: uint64(c.Target), At: uint64(b.end), Late: int64(b.end.Sub(c.Target)), Steps: []Step{}, Causes: []Cause{},
-		Withheld: []string{}, Checks: []Check{}}
+		Withheld: []string{}, Findings: []Finding{}, Checks: []Check{}}
 	if c.Inferred && h.Provenance != trace.Modelled {
 		x.Provenance = trace.Inferred.String()
 	}

@@ -18,6 +18,9 @@ func (b *builder) late() {
 		b.unfired()
 		return
 	}
+	if c.Mode == trace.TSCDeadline && c.Fire > c.Target && c.FireAt != 0 {
+		b.add(min(c.Fire, c.FireAt), causeMistimed, "")
+	}
 	b.toFire()
 	b.toExpire()
 	if c.DeliverAt == 0 {
@@ -37,6 +40,8 @@ func (b *builder) late() {
 func (b *builder) toFire() {
 	c := b.c
 	switch {
+	case c.FireAt == 0 && b.preempted(): // expired while it was armed again
+		b.until(c.ExpireAt, how{guest: causeProgram, rest: causeSwitch})
 	case c.FireAt == 0: // expired while it was armed
 		b.until(c.ExpireAt, how{guest: causeProgram, rest: causeProgram,
 			phases: []trace.Phase{trace.PhaseHVStart, trace.PhaseHrtimerStart, trace.PhaseExpire}})
@@ -49,6 +54,21 @@ func (b *builder) toFire() {
 		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeHostTimer, other: true,
 			phases: []trace.Phase{trace.PhaseExit, trace.PhaseFastDispatch, trace.PhaseDispatch, trace.PhaseHrtimerIRQ}})
 	}
+}
+
+// preempted reports whether the vCPU's thread was switched in during the exit in
+// which the deadline expired.
+func (b *builder) preempted() bool {
+	x := b.exit(b.c.FireExit)
+	if x == nil {
+		return false
+	}
+	for _, ph := range x.Costs.Phases[:x.Costs.N] {
+		if ph == trace.PhaseSwitchIn {
+			return true
+		}
+	}
+	return false
 }
 
 // blocked reports whether the expiry found the vCPU's thread asleep: its kick
@@ -193,8 +213,13 @@ func (b *builder) undelivered() {
 
 // untaken is a deadline that was delivered and whose handler has not run.
 func (b *builder) untaken() {
+	v, vec := b.v, b.c.Vector
 	switch {
-	case b.v.Halt != trace.BadHalt && b.v.PIR.Has(b.c.Vector):
+	case !v.PIR.Has(vec) && !v.IRR.Has(vec) && !v.ISR.Has(vec):
+		b.add(b.end, causeVanished, "")
+	case v.Halt == trace.HaltBlocked && v.PIR.Has(vec) && b.c.DeliverAt < v.HaltedAt:
+		b.add(b.end, causeVanished, "") // the check before the sleep did not find it
+	case v.Halt != trace.BadHalt && v.PIR.Has(vec):
 		b.add(b.end, causeAsleepPIR, "")
 	default:
 		b.until(b.end, how{guest: causeGuestOff, rest: causeOuter, other: true})

@@ -21,6 +21,14 @@ func (x *Explanation) Text() string {
 	}
 	x.causes(&b)
 	x.checks(&b)
+	if len(x.Findings) > 0 {
+		b.WriteString("\nseen in this run\n")
+	}
+	for i := range x.Findings {
+		f := &x.Findings[i]
+		wrap(&b, f.ID+": ", 2, fmt.Sprintf("%s (%d times, first at %d)", f.Words, f.Count, f.TSC))
+		wrap(&b, "rule: ", 4, f.Rule)
+	}
 	for _, w := range x.Withheld {
 		wrap(&b, "not proven: ", 2, w)
 	}

@@ -40,6 +40,8 @@ var whyTable = [numCauses]func(*builder) (string, trace.Clause){
 	causeAsleepPIR:     whyDeliver,
 	causeAsleepPending: whyKick,
 	causeNeverFired:    whyBacking,
+	causeVanished:      whyDeliver,
+	causeMistimed:      whyMistimed,
 	causeEntryAdvance:  whyEntryAdvance,
 	causeCapped:        whyCapped,
 	causeNoWait:        whyNoWait,
@@ -59,6 +61,11 @@ func whyBacking(b *builder) (string, trace.Clause) {
 		w += ", because of " + c.Clause.String()
 	}
 	return w, c.Clause
+}
+
+func whyMistimed(b *builder) (string, trace.Clause) {
+	return fmt.Sprintf("the guest's TSC was moved by %+d cycles after the timer was armed, and KVM does not arm it again",
+		b.c.Fire.Sub(b.c.Target)+b.c.Advance), trace.ClauseNone
 }
 
 func whyTimerHeld(b *builder) (string, trace.Clause) {
