@@ -8,7 +8,8 @@ import (
 
 // The transcendental functions go through the host's double precision: results
 // are good to about 2^-52 where the manual promises one unit in the last place of
-// 64 bits. Their last bits may depend on the architecture of the host. Intel SDM vol. 1, 8.3.10 "Transcendental Instruction Accuracy".
+// 64 bits, and their last bits may depend on the architecture of the host. Intel
+// SDM vol. 1, 8.3.10 "Transcendental Instruction Accuracy".
 
 // fpuValue is n as a double.
 func fpuValue(n softfloat.Num) float64 {
