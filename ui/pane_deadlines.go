@@ -45,6 +45,10 @@ func (p *deadlinesPane) status(s *scene) string {
 
 func (p *deadlinesPane) draw(s *scene, a area) {
 	p.shown = p.shown[:0]
+	if s.state().Deadlines.Opened == 0 && s.state().Samples.Count() > 0 {
+		presentPercentiles(s, a)
+		return
+	}
 	if s.state().Deadlines.Opened == 0 {
 		empty(a, "no deadline yet", "each deadline appears with its whole chain, from arming to EOI, once the guest has programmed its timer")
 		return
@@ -236,6 +240,7 @@ func (p *deadlinesPane) help() []string {
 		"chains — one line per deadline around its target (▼). programmed: host timer armed. fire: host timer to expiry. expire: up to the wait, or to the delivery. wait: busy wait before VM-entry. entry: VM-entry to the handler. handler: up to EOI.",
 		"over time — lateness of each deadline; the band is ±100 cycles, in which adaptive tuning does nothing; letters on top mark turned knobs by their key.",
 		"histogram — both axes logarithmic; solid columns are the deadlines since the last turned knob, the others all before. Marks: p50, p99, max.",
+		"guest saw — latencies that the guest measured itself and wrote to its memory.",
 		"advance — timer_advance_ns after each tuning step: late steps enlarge it, early ones reduce it.",
 		"← → change the view, ↑ ↓ select a chain, e explains it, enter opens its exit; n runs to the next late one.",
 	}

@@ -58,6 +58,7 @@ func (p *kicksPane) filter(string) {}
 func (p *kicksPane) help() []string {
 	return []string{
 		"What each kvm_vcpu_kick decided: wake — a blocked thread was woken. ipi — mode := EXITING_GUEST_MODE and a reschedule IPI. exiting — the mode alone. nothing — nobody had to be told. warn — the running-vCPU WARN of the tax cut as posted.",
+		"delivered — how interrupts were handed over, with or without a kick: pir+ipi is a notification, pir is left to the running vCPU, irr+request is APICv off.",
 		"source → target — the vCPU loaded on the kicking CPU, and the target; self means the two are the same.",
 		"mode — the target's vcpu->mode when it was looked at. steps — what the kick executed: rcu (RCU section, barrier, task read), task (plain read), cmpxchg, store, ipi, wake.",
 		"cost — the sum of the steps' mean costs in this run, so an estimate: ≈. The algorithm is the kick knob: KA up to 5.14, KB 5.15, KC tax cut as posted, KD 5.17 on.",

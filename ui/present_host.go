@@ -47,7 +47,7 @@ func nonZero(ns []uint64, names []string) (out []named) {
 }
 
 func counts(name string, ns []named) []piece {
-	for len(name) < 9 {
+	for len(name) < 10 {
 		name += " "
 	}
 	ps := []piece{{name, label, 0}}
@@ -75,7 +75,7 @@ func waitPieces(s *scene, w *trace.WaitStats) []piece {
 	if w.Count == 0 {
 		return nil
 	}
-	return []piece{{"waits    ", label, 0}, {group3(w.Count), value, 0}, {"  early on arrival ", text, 1}, {percent(w.Early, w.Count), early, 1},
+	return []piece{{"waits     ", label, 0}, {group3(w.Count), value, 0}, {"  early on arrival ", text, 1}, {percent(w.Early, w.Count), early, 1},
 		{"  cut short by the advance ", text, 3}, {group3(w.Capped), value, 3}, {"  mean wait ", text, 2},
 		{s.span(w.Waited.Mean()), value, 2}, {"  mean delta ", text, 4}, {s.cyc(w.Delta.Mean()), value, 4}}
 }
@@ -84,7 +84,7 @@ func injectPieces(i *trace.InjectStats) []piece {
 	if i.Handlers == 0 && i.Injected == 0 {
 		return nil
 	}
-	return []piece{{"handlers ", label, 0}, {group3(i.Handlers), value, 0}, {"  by virtual delivery ", text, 1}, {group3(i.Virtual), value, 1},
+	return []piece{{"handlers  ", label, 0}, {group3(i.Handlers), value, 0}, {"  by virtual delivery ", text, 1}, {group3(i.Virtual), value, 1},
 		{"  injected ", text, 2}, {group3(i.Injected), value, 2}, {"  windows ", text, 3}, {group3(i.Windows), value, 3},
 		{"  EOI ", text, 4}, {group3(i.EOIs), value, 4}, {" virtual ", text, 4}, {group3(i.VirtualEOIs), value, 4},
 		{"  PIR syncs ", text, 5}, {group3(i.Syncs), value, 5}}

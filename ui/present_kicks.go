@@ -59,6 +59,10 @@ func kickCounts(s *scene, a area) int {
 		}
 	}
 	a.pieces(0, y, a.w, ps)
+	if ds := nonZero(s.state().Deliveries[:], trace.DeliverNames); len(ds) > 0 && a.h >= 14 {
+		y++
+		a.pieces(0, y, a.w, counts("delivered", ds))
+	}
 	return y + 1
 }
 

@@ -256,6 +256,9 @@ func presentPercentiles(s *scene, a area) {
 	if st.Deadlines.KnobAt != 0 {
 		cols = append(cols, lateColumn{"since knob", &st.Deadlines.SinceKnob})
 	}
+	if st.Samples.Count() > 0 {
+		cols = append(cols, lateColumn{"guest saw", &st.Samples})
+	}
 	wide := 22
 	if a.w < 7+wide*len(cols) {
 		wide = 11
