@@ -60,6 +60,8 @@ type Engine struct {
 	m     *vmm.Machine
 	order order
 	turns uint64
+	told  bool      // the guest's samples have been reported
+	end   clock.TSC // when that was
 }
 
 // New makes a run, ready to start. Events go to sink.
@@ -182,7 +184,7 @@ func (e *Engine) boot() error {
 func (e *Engine) Run(until clock.TSC, done func() bool) {
 	for {
 		if _, _, ended := e.m.Ended(); ended {
-			e.order.release(clock.Never)
+			e.finish()
 			return
 		}
 		p, at := e.host.first()
@@ -197,6 +199,14 @@ func (e *Engine) Run(until clock.TSC, done func() bool) {
 		e.host.turn(p)
 		e.turns++
 	}
+}
+
+// finish hands on the last events of a run that has ended.
+func (e *Engine) finish() {
+	e.order.release(clock.Never)
+	e.end = max(e.end, e.host.latest())
+	e.tellSamples()
+	e.order.release(clock.Never)
 }
 
 // Now is the time that every CPU has reached.

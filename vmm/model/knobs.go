@@ -1,7 +1,6 @@
 package model
 
 import (
-	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
@@ -19,7 +18,7 @@ func (e *Engine) Stop(how trace.EndKind) {
 	e.order.release(at)
 	e.order.waiting = e.order.waiting[:0]
 	e.m.Stop(p, how, 0, 0)
-	e.order.release(clock.Never)
+	e.finish()
 }
 
 // SetKnob implements vmm.Engine: every knob of the model is live.

@@ -34,6 +34,14 @@ func (h *host) first() (best vmm.PCPU, at clock.TSC) {
 	return best, at
 }
 
+// latest is the time of the CPU that is furthest ahead.
+func (h *host) latest() (t clock.TSC) {
+	for i := range h.st.cpus {
+		t = max(t, h.st.cpus[i].now)
+	}
+	return t
+}
+
 // idleTurn takes an interrupt on a CPU that runs no vCPU thread.
 func (h *host) idleTurn(p vmm.PCPU) {
 	c := h.cpu(p)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 	"ticktrap/vmm/interp"
@@ -14,12 +15,14 @@ type Snapshot struct {
 	mem     *interp.MemSnapshot
 	waiting []trace.Event
 	turns   uint64
+	told    bool
+	end     clock.TSC
 }
 
 // Save returns the present state.
 func (e *Engine) Save() *Snapshot {
 	return &Snapshot{host: e.host.st.clone(), machine: e.m.Save(), mem: e.mem.Snapshot(),
-		waiting: append([]trace.Event(nil), e.order.waiting...), turns: e.turns}
+		waiting: append([]trace.Event(nil), e.order.waiting...), turns: e.turns, told: e.told, end: e.end}
 }
 
 // Restore brings back a state of this engine.
@@ -30,7 +33,7 @@ func (e *Engine) Restore(s *Snapshot) error {
 	e.host.st = s.host.clone()
 	e.m.Restore(s.machine)
 	e.order.waiting = append(e.order.waiting[:0], s.waiting...)
-	e.turns = s.turns
+	e.turns, e.told, e.end = s.turns, s.told, s.end
 	return nil
 }
 
