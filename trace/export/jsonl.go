@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/binary"
 	"strconv"
 	"unicode/utf8"
 
@@ -87,7 +86,7 @@ func appendJSON(b []byte, f *trace.Field, v uint64) []byte {
 	case trace.Mask:
 		return appendMask(b, f, v)
 	case trace.Text:
-		return appendText(b, v)
+		return appendQuoted(b, textOf(v))
 	case trace.Costs:
 		return appendCosts(b, v)
 	}
@@ -108,18 +107,6 @@ func appendMask(b []byte, f *trace.Field, v uint64) []byte {
 		b = append(trace.AppendValue(b, f, 1<<i), '"')
 	}
 	return append(b, ']')
-}
-
-func appendText(b []byte, v uint64) []byte {
-	p := binary.LittleEndian.AppendUint64(nil, v)
-	for len(p) > 0 && p[len(p)-1] == 0 {
-		p = p[:len(p)-1]
-	}
-	runes := make([]byte, 0, 16)
-	for _, c := range p {
-		runes = utf8.AppendRune(runes, rune(c))
-	}
-	return appendQuoted(b, string(runes))
 }
 
 func appendCosts(b []byte, v uint64) []byte {

@@ -53,7 +53,7 @@ func (p *perfetto) Event(e *trace.Event, s *trace.State) error {
 	if e.VCPU != trace.NoCPU && int(e.VCPU) < len(p.vcpus) {
 		p.vcpuEvent(e, s, &p.vcpus[e.VCPU], done)
 	} else {
-		p.machineEvent(e)
+		p.machineEvent(e, s)
 	}
 	p.follow.step(e, s, keepAll, p.chain)
 	return p.flushed()
@@ -71,7 +71,7 @@ func (p *perfetto) Close(s *trace.State) error {
 			p.end(v, uint8(i), s.Now, nil)
 		}
 		if v.on != 0 {
-			p.unload(uint8(i), v, s.Now)
+			p.unload(v, s.Now)
 		}
 	}
 	return p.flush()
@@ -107,7 +107,7 @@ func (p *perfetto) vcpuEvent(e *trace.Event, s *trace.State, v *pfVCPU, done *tr
 		if e.A != 0 {
 			p.load(e, v, uint8(e.B))
 		} else if v.on != 0 {
-			p.unload(e.VCPU, v, t)
+			p.unload(v, t)
 		}
 	case trace.KindTune:
 		p.count(t, p.advanceTrack(e.VCPU), int64(e.B))
@@ -130,13 +130,13 @@ func (p *perfetto) vcpuEvent(e *trace.Event, s *trace.State, v *pfVCPU, done *tr
 		p.instant(trace.MPState(e.A).String(), p.vcpu(e.VCPU))
 		p.emit(t)
 	default:
-		p.machineEvent(e)
+		p.machineEvent(e, s)
 	}
 	v.last = max(v.last, t)
 }
 
 // machineEvent writes the events that concern the whole machine.
-func (p *perfetto) machineEvent(e *trace.Event) {
+func (p *perfetto) machineEvent(e *trace.Event, s *trace.State) {
 	marks := func() uint64 { return p.child(uuidMarks, uuidVM, "marks", 0) }
 	switch e.Kind {
 	case trace.KindKnob:
@@ -145,6 +145,11 @@ func (p *perfetto) machineEvent(e *trace.Event) {
 		p.argText("value", trace.FormatKnob(k, e.B))
 		p.argText("old", trace.FormatKnob(k, e.C))
 		p.emit(e.TSC)
+		if k == trace.KnobAdvance {
+			for i := range s.VCPUs {
+				p.count(e.TSC, p.advanceTrack(uint8(i)), int64(s.VCPUs[i].AdvanceNS))
+			}
+		}
 	case trace.KindMark:
 		p.start(typeInstant, marks())
 		p.category("ticktrap")
@@ -286,10 +291,10 @@ func (p *perfetto) load(e *trace.Event, v *pfVCPU, pcpu uint8) {
 		return
 	}
 	if v.on != 0 {
-		p.unload(e.VCPU, v, e.TSC)
+		p.unload(v, e.TSC)
 	}
 	if other := p.loaded[pcpu]; other != 0 {
-		p.unload(uint8(other-1), &p.vcpus[other-1], e.TSC)
+		p.unload(&p.vcpus[other-1], e.TSC)
 	}
 	v.on, p.loaded[pcpu] = int16(pcpu)+1, int16(e.VCPU)+1
 	p.start(typeSliceBegin, p.pcpu(pcpu))
@@ -298,10 +303,9 @@ func (p *perfetto) load(e *trace.Event, v *pfVCPU, pcpu uint8) {
 	p.emit(e.TSC)
 }
 
-func (p *perfetto) unload(n uint8, v *pfVCPU, t clock.TSC) {
+func (p *perfetto) unload(v *pfVCPU, t clock.TSC) {
 	pcpu := uint8(v.on - 1)
 	v.on, p.loaded[pcpu] = 0, 0
-	_ = n
 	p.start(typeSliceEnd, p.pcpu(pcpu))
 	p.emit(t)
 }
@@ -352,19 +356,11 @@ func (p *perfetto) advanceTrack(n uint8) uint64 {
 	return p.child(uuidAdvance+uint64(n), uuidVM, "vCPU "+strconv.Itoa(int(n))+" timer advance", unitTimeNS)
 }
 
-// textOf is the text in a field of form Text, made printable.
+// textOf is the text in a field of form Text, one character per byte.
 func textOf(v uint64) string {
-	var b []byte
+	var r []rune
 	for ; v != 0; v >>= 8 {
-		b = append(b, byte(v))
+		r = append(r, rune(v&0xff))
 	}
-	return string([]rune(toRunes(b)))
-}
-
-func toRunes(b []byte) []rune {
-	r := make([]rune, len(b))
-	for i, c := range b {
-		r[i] = rune(c)
-	}
-	return r
+	return string(r)
 }

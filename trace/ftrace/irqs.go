@@ -173,7 +173,7 @@ func (d *Decoder) probeToSW(l *rawLine, a *probeArgs) {
 // inhibit is a change of APICv's inhibit reasons: APICv is active without any.
 func (d *Decoder) inhibit(l *rawLine, m *match) {
 	now := No
-	if m.num[fInhibits] == 0 {
+	if !m.set(fInhibits) || m.num[fInhibits] == 0 {
 		now = Yes
 	}
 	d.setAPICv(l, now)

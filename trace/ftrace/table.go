@@ -56,6 +56,8 @@ var forms = []row{
 		handle: (*Decoder).haltPoll},
 	{event: "kvm_write_tsc_offset", form: "vcpu={vcpu:d} prev={old:d} next={value:d}", handle: (*Decoder).tscOffset},
 
+	{event: "kvm_apicv_inhibit_changed", form: "{word:w} reason={index:d}, inhibits=0x0", // none has no names either
+		era: Era{V(5, 18), 0}, handle: (*Decoder).inhibit},
 	{event: "kvm_apicv_inhibit_changed", form: "{word:w} reason={index:d}, inhibits={inhibits:x}",
 		era: Era{V(5, 18), V(6, 10)}, handle: (*Decoder).inhibit},
 	{event: "kvm_apicv_inhibit_changed", form: "{word:w} reason={index:d}, inhibits={inhibits:x}",
