@@ -29,6 +29,8 @@ var DefaultSize = Size{Goal: 1 << 21, Samples: 2000, Wakeups: 100, Seeds: 4}
 type Figure struct {
 	// Value is in the unit of the row's kind.
 	Value float64
+	// Exact is Value before the benchmark's rounding.
+	Exact float64
 	// Phases is host work by phase, cycles per iteration or deadline.
 	Phases [trace.NumPhases]float64
 	// WaitEnd is where the wait ends, cycles after the deadline (negative: before);
@@ -78,7 +80,7 @@ func (p *probe) Emit(e trace.Event) {
 
 // figure is a value with what the events say about n operations.
 func (p *probe) figure(value, n float64, m *Machine, prof *model.Profile) Figure {
-	f := Figure{Value: value}
+	f := Figure{Value: value, Exact: value}
 	for i, c := range p.phases {
 		f.Phases[i] = float64(c) / max(n, 1)
 	}
@@ -131,6 +133,7 @@ func Measure(r *Row, side int, prof *model.Profile, sz Size, stop func() bool) (
 			return Figure{}, fmt.Errorf("row %s: %w", r.ID, err)
 		}
 		sum.Value += f.Value
+		sum.Exact += f.Exact
 		sum.WaitEnd += f.WaitEnd
 		sum.ToGuest += f.ToGuest
 		for i := range f.Phases {
@@ -139,6 +142,7 @@ func Measure(r *Row, side int, prof *model.Profile, sz Size, stop func() bool) (
 	}
 	n := float64(sz.Seeds)
 	sum.Value /= n
+	sum.Exact /= n
 	sum.WaitEnd /= n
 	sum.ToGuest /= n
 	for i := range sum.Phases {

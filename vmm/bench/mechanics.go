@@ -32,7 +32,10 @@ func runVMExit(r *Row, m *Machine, prof *model.Profile, sz Size, seed uint64, st
 	for _, s := range res.Samples {
 		n += float64(s.Due)
 	}
-	return p.figure(float64(score), n, m, prof), nil
+	f := p.figure(float64(score), n, m, prof)
+	last := res.Samples[len(res.Samples)-1]
+	f.Exact = float64(last.Seen) / float64(last.Due)
+	return f, nil
 }
 
 // runLatency is tscdeadline_latency: the mean of the recorded latencies.

@@ -22,8 +22,8 @@ func Text(results []Result, width int) string {
 		fmt.Fprintf(&b, "  %-38s %8s %8s  %8s %8s  %9s %7s %6s  %-10s %s\n", r.Row.name(), r.published(0), r.published(1),
 			r.ours(0), r.ours(1), r.publishedChange(), r.ourChange(), r.part(), r.standing(), r.Verdict)
 		if s := r.Image; s != nil {
-			fmt.Fprintf(&b, "      image %s: %s → %s, twin %s → %s, %.1f %% apart\n", s.Subtest, number(s.Score[0]),
-				number(s.Score[1]), number(s.Twin[0]), number(s.Twin[1]), s.Apart()*100)
+			fmt.Fprintf(&b, "      image %s: %s, twin %s, %.1f %% apart\n", s.Subtest, r.sides(s.Score), r.sides(s.Twin),
+				s.Apart()*100)
 		}
 		for _, l := range wrap(r.Reason, width-6) {
 			fmt.Fprintf(&b, "      %s\n", l)
@@ -95,6 +95,14 @@ func (r *Result) ours(side int) string {
 		return "-"
 	}
 	return number(r.Ours[side].Value)
+}
+
+// sides are two scores, or one of a level.
+func (r *Result) sides(x [2]float64) string {
+	if r.Row.Form == Level {
+		return number(x[1])
+	}
+	return number(x[0]) + " → " + number(x[1])
 }
 
 func (r *Result) publishedChange() string {

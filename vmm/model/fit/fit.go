@@ -91,7 +91,7 @@ func residuals(rows []bench.Row, p *model.Profile) ([]float64, error) {
 			if err != nil {
 				return nil, err
 			}
-			f[side] = fig.Value
+			f[side] = fig.Exact
 		}
 		switch r.Form {
 		case bench.Level:
