@@ -26,6 +26,7 @@ var arrows = map[string]string{
 	"trace/explain":         "trace internal/clock",
 	"trace/diff":            "trace trace/explain internal/clock",
 	"trace/tracetest":       "trace internal/clock",
+	"trace/query":           "trace internal/clock",
 	"vmm":                   "lapic trace internal/clock",
 	"vmm/session":           "vmm trace trace/query internal/clock",
 	"vmm/board":             "vmm internal/clock",
@@ -37,6 +38,7 @@ var arrows = map[string]string{
 	"vmm/bench":             "vmm vmm/model vmm/guest lapic trace internal/clock",
 	"vmm/kvm":               "vmm vmm/board vmm/guest lapic trace trace/ftrace internal/clock",
 	"vmm/rerun":             "vmm trace internal/clock",
+	"vmm/scenario":          "vmm vmm/model vmm/guest lapic trace internal/clock",
 	"vmm/sweep":             "vmm vmm/session trace internal/clock",
 	"vmm/vmmtest":           "*",
 	"ui":                    "vmm trace trace/explain trace/diff lapic keymap internal/clock",
@@ -52,14 +54,15 @@ var foreign = map[string]string{
 	"trace":        "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
 	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
-	"vmm/kvm":     "golang.org/x/sys",
-	"vmm/vmmtest": "*",
-	"screenshots": "*",
+	"vmm/kvm":         "golang.org/x/sys",
+	"internal/golden": "github.com/google/go-cmp",
+	"vmm/vmmtest":     "*",
+	"screenshots":     "*",
 }
 
 // fences are imports that only the named packages may have.
 var fences = map[string]string{
-	"unsafe": "vmm/kvm vmm/vmmtest",
+	"unsafe": "vmm/kvm vmm/vmmtest vmm/interp", // vmm/interp: Sizeof of type parameters only
 	"time":   "internal/cli vmm/kvm vmm/session vmm/vmmtest ui screenshots trace/ftrace trace/export internal/golden",
 }
 

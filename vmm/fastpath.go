@@ -191,9 +191,9 @@ func fastPreemptionTimer618(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.Fa
 // fastHLT is handle_fastpath_hlt.
 func fastHLT(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.FastpathResult, trace.Clause) {
 	v.cpu.Skip()
-	v.mp = trace.MPHalted
+	m.setMP(p, v, trace.MPHalted, 0)
 	if m.runnable(v) != trace.BadWake {
-		v.mp = trace.MPRunnable
+		m.setMP(p, v, trace.MPRunnable, 0)
 		return trace.FastReenter, trace.ClauseNone
 	}
 	return trace.FastHandled, trace.ClauseNotRunnable

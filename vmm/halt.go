@@ -178,7 +178,7 @@ func (m *Machine) endHalt(p PCPU, v *vcpu) {
 		m.acceptInit(p, v)
 	}
 	if v.mp == trace.MPHalted {
-		v.mp = trace.MPRunnable
+		m.setMP(p, v, trace.MPRunnable, 0)
 	}
 	v.stage = StageAfter
 }
