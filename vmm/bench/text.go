@@ -16,7 +16,7 @@ func Text(results []Result, width int) string {
 		r := &results[i]
 		if r.Row.Series != series {
 			series = r.Row.Series
-			fmt.Fprintf(&b, "%s\n  %-38s %17s  %17s  %24s\n  %-38s %8s %8s  %8s %8s  %9s %7s\n", series, "", "published    ",
+			fmt.Fprintf(&b, "%s\n  %-38s %17s  %17s  %17s\n  %-38s %8s %8s  %8s %8s  %9s %7s\n", series, "", "published    ",
 				"ours       ", "change", "on "+r.Profile, "before", "after", "before", "after", "published", "ours")
 		}
 		fmt.Fprintf(&b, "  %-38s %8s %8s  %8s %8s  %9s %7s %6s  %-10s %s\n", r.Row.name(), r.published(0), r.published(1),
