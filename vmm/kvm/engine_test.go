@@ -118,3 +118,21 @@ func TestLatenessAgreesWithTheGuest(t *testing.T) {
 		})
 	}
 }
+
+func TestRunGoesOnAfterManyPauses(t *testing.T) {
+	for p := InVMM; p <= InKernel; p++ {
+		t.Run(p.String(), func(t *testing.T) {
+			_, _, eng := runGuest(t, p, "deadline", "distance=2000000 spread=0", time.Millisecond)
+			last := eng.Now()
+			for i := range 40 {
+				calls := 0
+				eng.Run(clock.Never, func() bool { calls++; return calls > 200 })
+				if eng.Now() <= last {
+					t.Fatalf("slice %d: time stands still", i)
+				}
+				last = eng.Now()
+				eng.CPUs(nil)
+			}
+		})
+	}
+}

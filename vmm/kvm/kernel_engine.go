@@ -267,7 +267,7 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 	said := false
 	for !said && !e.stopped() && e.vm.Now() < until {
 		<-t.C
-		e.collect()
+		e.collect(pollRunning)
 		e.look()
 		said = e.hand(done) || asked(done)
 	}
@@ -276,7 +276,7 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 	e.settle()
 	e.mu.Unlock()
 	e.tracing(false)
-	e.collect()
+	e.collect(pollStopped)
 	if e.obs != nil {
 		e.obs.dec.Flush()
 	}
@@ -297,9 +297,9 @@ func (e *kernelEngine) tracing(on bool) {
 }
 
 // collect brings what happened into the batch, in the order of time.
-func (e *kernelEngine) collect() {
+func (e *kernelEngine) collect(limit int) {
 	if e.obs != nil {
-		if err := e.obs.poll(); err != nil {
+		if err := e.obs.poll(limit); err != nil {
 			e.notes = append(e.notes, err.Error())
 			e.obs = nil
 		}
@@ -386,7 +386,7 @@ func (e *kernelEngine) Stop(how trace.EndKind) {
 	e.mu.Lock()
 	e.finish(how, 0, 0)
 	e.mu.Unlock()
-	e.collect()
+	e.collect(pollStopped)
 	e.hand(func() bool { return false })
 }
 

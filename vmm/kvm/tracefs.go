@@ -149,10 +149,11 @@ func (o *observer) watchThreads(tids []int) {
 
 func (o *observer) on(on bool) error { return o.write("tracing_on", strconv.Itoa(int(b2u8(on)))) }
 
-// poll decodes what has been traced since the last call. Lines that were cut by
-// the end of a read wait for their rest.
-func (o *observer) poll() error {
-	for {
+// poll decodes what has been traced since the last call, in at most limit reads
+// of a page: a guest may make events as fast as they can be read. Lines that
+// were cut by the end of a read wait for their rest.
+func (o *observer) poll(limit int) error {
+	for range limit {
 		n, err := unix.Read(int(o.pipe.Fd()), o.buf[o.have:])
 		if err == unix.EINTR {
 			continue
@@ -166,7 +167,14 @@ func (o *observer) poll() error {
 		o.have += n
 		o.lines()
 	}
+	return nil
 }
+
+// The limits of poll: while the guest runs, and when tracing is off.
+const (
+	pollRunning = 32
+	pollStopped = 1 << 30
+)
 
 func (o *observer) lines() {
 	b := o.buf[:o.have]

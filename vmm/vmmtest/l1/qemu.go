@@ -2,11 +2,13 @@ package l1
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // emulator is a started-to-be process and where its ports end.
@@ -30,7 +32,12 @@ func (m Machine) qemu(ctx context.Context, dir, initrd string, job Job) (*emulat
 		"-serial", "stdio", "-serial", "file:"+files, "-nic", "none",
 		"-kernel", m.Kernel.Image, "-initrd", initrd,
 		"-append", "console=ttyS0 panic=-1 tsc=reliable quiet mitigations=off audit=0")
-	cmd.Stdin = job.Stdin
+	if job.Stdin != nil {
+		// Not the file itself: QEMU would make it non-blocking, and with it
+		// whatever else shares the terminal.
+		cmd.Stdin = struct{ io.Reader }{job.Stdin}
+		cmd.WaitDelay = time.Second
+	}
 	e := &emulator{cmd: cmd, files: files}
 	e.run = func(_ context.Context, follow func(io.Reader) error) error {
 		out, err := cmd.StdoutPipe()
@@ -45,7 +52,7 @@ func (m Machine) qemu(ctx context.Context, dir, initrd string, job Job) (*emulat
 			_ = cmd.Process.Kill()
 		}
 		_, _ = io.Copy(io.Discard, out)
-		if werr := cmd.Wait(); werr != nil && err == nil {
+		if werr := cmd.Wait(); werr != nil && !errors.Is(werr, exec.ErrWaitDelay) && err == nil {
 			err = fmt.Errorf("running QEMU: %w", werr)
 		}
 		return err

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"ticktrap/vmm/vmmtest/l1"
 )
 
@@ -107,6 +109,13 @@ func run(o options, args []string) (int, error) {
 	}
 	if o.interactive {
 		job.Stdin = os.Stdin
+		if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
+			state, err := term.MakeRaw(fd)
+			if err != nil {
+				return 0, err
+			}
+			defer term.Restore(fd, state)
+		}
 	}
 	r, err := m.Run(ctx, initBinary, job)
 	if err != nil {
