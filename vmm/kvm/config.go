@@ -9,13 +9,15 @@ import (
 
 // Config is what a run on KVM is made of.
 type Config struct {
-	// Guest makes the image for a TSC frequency, which is known only once there
-	// is a VM.
+	// Guest is the image; Frequency tells what its TSC will count.
 	Guest     *guest.Image
 	Placement Placement
 	VCPUs     int
 	RAM       uint64 // bytes, a multiple of 4096
 	Knobs     vmm.Knobs
+	// Unobserved leaves the kernel's loop alone with LAPIC=kernel: only the exits
+	// that reach user space are seen.
+	Unobserved bool
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
 }

@@ -68,11 +68,7 @@ func newKernelEngine(sys *System, cfg Config, sink trace.Sink) (_ vmm.Engine, er
 			err = errors.Join(err, e.free())
 		}
 	}()
-	// The observer comes first: it must see the TSC offset of new vCPUs.
-	if e.obs, err = newObserver(); errors.Is(err, ErrUnavailable) {
-		e.notes = append(e.notes, "the kernel's timers are not observed: "+err.Error())
-		e.obs, err = nil, nil
-	} else if err != nil {
+	if e.obs, err = e.observe(); err != nil {
 		return nil, err
 	}
 	e.facts.knobs(&e.knobs)
@@ -90,6 +86,20 @@ func newKernelEngine(sys *System, cfg Config, sink trace.Sink) (_ vmm.Engine, er
 		e.watch()
 	}
 	return e, nil
+}
+
+// observe makes the observer, nil if there can be none.
+func (e *kernelEngine) observe() (*observer, error) {
+	if e.cfg.Unobserved {
+		e.notes = append(e.notes, "the kernel's timers are not observed, as asked")
+		return nil, nil
+	}
+	obs, err := newObserver()
+	if errors.Is(err, ErrUnavailable) {
+		e.notes = append(e.notes, "the kernel's timers are not observed: "+err.Error())
+		return nil, nil
+	}
+	return obs, err
 }
 
 func (e *kernelEngine) options() Options {

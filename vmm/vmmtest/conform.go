@@ -16,8 +16,9 @@ type Target struct {
 	Name string
 	// Hz is the guest's TSC frequency.
 	Hz clock.Hz
-	// New makes an engine with 16 MiB of RAM.
-	New func(*guest.Image, trace.Sink) (Engine, error)
+	// New makes an engine with 16 MiB of RAM. Without observed its events need
+	// not be complete.
+	New func(img *guest.Image, sink trace.Sink, observed bool) (Engine, error)
 	// Limit is the longest that a guest may run, on the common line.
 	Limit clock.TSC
 }
@@ -42,7 +43,7 @@ func RunProbe(t *Target, p *Probe) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	e, err := t.New(img, trace.SinkFunc(func(trace.Event) {}))
+	e, err := t.New(img, trace.SinkFunc(func(trace.Event) {}), false)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -102,7 +103,7 @@ func RunRandom(t *Target, p *RandomProgram) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := t.New(img, trace.SinkFunc(func(trace.Event) {}))
+	e, err := t.New(img, trace.SinkFunc(func(trace.Event) {}), false)
 	if err != nil {
 		return nil, err
 	}

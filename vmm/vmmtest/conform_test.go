@@ -28,7 +28,7 @@ func targets(t *testing.T, each func(t *testing.T, g *Target)) {
 	}
 	t.Run("model", func(t *testing.T) {
 		each(t, &Target{Name: "model", Hz: prof.Hz, Limit: seconds(prof.Hz, 20),
-			New: func(img *guest.Image, sink trace.Sink) (Engine, error) {
+			New: func(img *guest.Image, sink trace.Sink, _ bool) (Engine, error) {
 				return model.New(model.Config{Guest: img, VCPUs: img.MinVCPUs(), RAM: suiteRAM, Profile: prof,
 					Knobs: vmm.DefaultKnobs()}, sink)
 			}})
@@ -43,9 +43,9 @@ func targets(t *testing.T, each func(t *testing.T, g *Target)) {
 				t.Fatal(err)
 			}
 			each(t, &Target{Name: "kvm-" + p.String(), Hz: hz, Limit: seconds(hz, 30),
-				New: func(img *guest.Image, sink trace.Sink) (Engine, error) {
+				New: func(img *guest.Image, sink trace.Sink, observed bool) (Engine, error) {
 					e, err := kvm.New(kvm.Config{Guest: img, Placement: p, VCPUs: img.MinVCPUs(), RAM: suiteRAM,
-						Knobs: vmm.DefaultKnobs()}, sink)
+						Knobs: vmm.DefaultKnobs(), Unobserved: !observed}, sink)
 					if err != nil {
 						return nil, err
 					}
@@ -103,7 +103,7 @@ func TestBuiltInGuestsDoAlikeOnEveryEngine(t *testing.T) {
 					t.Fatal(err)
 				}
 				st.Reset(&trace.Header{Hz: g.Hz, VCPUs: img.MinVCPUs()})
-				e, err := g.New(img, trace.SinkFunc(func(ev trace.Event) { st.Apply(&ev) }))
+				e, err := g.New(img, trace.SinkFunc(func(ev trace.Event) { st.Apply(&ev) }), true)
 				if err != nil {
 					t.Fatal(err)
 				}

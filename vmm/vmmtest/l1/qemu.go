@@ -2,13 +2,11 @@ package l1
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"time"
 )
 
 // emulator is a started-to-be process and where its ports end.
@@ -34,9 +32,13 @@ func (m Machine) qemu(ctx context.Context, dir, initrd string, job Job) (*emulat
 		"-append", "console=ttyS0 panic=-1 tsc=reliable quiet mitigations=off audit=0")
 	if job.Stdin != nil {
 		// Not the file itself: QEMU would make it non-blocking, and with it
-		// whatever else shares the terminal.
-		cmd.Stdin = struct{ io.Reader }{job.Stdin}
-		cmd.WaitDelay = time.Second
+		// whatever else shares the terminal. Nobody waits for the copy: it ends
+		// with the input.
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return nil, fmt.Errorf("preparing QEMU: %w", err)
+		}
+		go func() { _, _ = io.Copy(in, job.Stdin) }()
 	}
 	e := &emulator{cmd: cmd, files: files}
 	e.run = func(_ context.Context, follow func(io.Reader) error) error {
@@ -52,7 +54,7 @@ func (m Machine) qemu(ctx context.Context, dir, initrd string, job Job) (*emulat
 			_ = cmd.Process.Kill()
 		}
 		_, _ = io.Copy(io.Discard, out)
-		if werr := cmd.Wait(); werr != nil && !errors.Is(werr, exec.ErrWaitDelay) && err == nil {
+		if werr := cmd.Wait(); werr != nil && err == nil {
 			err = fmt.Errorf("running QEMU: %w", werr)
 		}
 		return err
