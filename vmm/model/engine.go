@@ -180,7 +180,7 @@ func (e *Engine) boot() error {
 }
 
 // Run lets the model run until done says so, the guest ends, or no CPU can act
-// before the given host time. done is asked after every turn.
+// before the given host time. done is asked after every turn and every event.
 func (e *Engine) Run(until clock.TSC, done func() bool) {
 	for {
 		if _, _, ended := e.m.Ended(); ended {
@@ -192,7 +192,11 @@ func (e *Engine) Run(until clock.TSC, done func() bool) {
 			e.m.Stop(0, trace.EndDeadlock, 0, 0)
 			continue
 		}
-		e.order.release(at)
+		for e.order.next(at) {
+			if done() {
+				return
+			}
+		}
 		if at >= until || done() {
 			return
 		}

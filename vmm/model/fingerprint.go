@@ -12,7 +12,7 @@ func (e *Engine) Fingerprint() uint64 {
 	for _, c := range e.cpus {
 		fmt.Fprintf(h, "%+v", c.Registers())
 	}
-	fmt.Fprintf(h, "%x %+v %+v %+v", e.mem.Hash(), e.board.Save(), e.host.st, e.order.waiting)
+	fmt.Fprintf(h, "%x %+v %+v %+v", e.mem.Hash(), e.board.Save(), e.host.st, e.order.kept())
 	e.m.Fingerprint(h)
 	return h.Sum64()
 }

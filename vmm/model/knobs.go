@@ -16,7 +16,7 @@ func (e *Engine) Stop(how trace.EndKind) {
 		p = 0
 	}
 	e.order.release(at)
-	e.order.waiting = e.order.waiting[:0]
+	e.order.drop()
 	e.m.Stop(p, how, 0, 0)
 	e.finish()
 }

@@ -15,6 +15,7 @@ type Snapshot struct {
 	mem     *interp.MemSnapshot
 	waiting []trace.Event
 	turns   uint64
+	handed  uint64
 	told    bool
 	end     clock.TSC
 }
@@ -22,7 +23,8 @@ type Snapshot struct {
 // Save returns the present state.
 func (e *Engine) Save() *Snapshot {
 	return &Snapshot{host: e.host.st.clone(), machine: e.m.Save(), mem: e.mem.Snapshot(),
-		waiting: append([]trace.Event(nil), e.order.waiting...), turns: e.turns, told: e.told, end: e.end}
+		waiting: append([]trace.Event(nil), e.order.kept()...), turns: e.turns, handed: e.order.handed,
+		told: e.told, end: e.end}
 }
 
 // Restore brings back a state of this engine.
@@ -32,13 +34,16 @@ func (e *Engine) Restore(s *Snapshot) error {
 	}
 	e.host.st = s.host.clone()
 	e.m.Restore(s.machine)
-	e.order.waiting = append(e.order.waiting[:0], s.waiting...)
+	e.order.drop()
+	e.order.waiting = append(e.order.waiting, s.waiting...)
+	e.order.handed = s.handed
 	e.turns, e.told, e.end = s.turns, s.told, s.end
 	return nil
 }
 
-// Position implements vmm.Rewinder: it counts the model's turns.
-func (e *Engine) Position() uint64 { return e.turns }
+// Position implements vmm.Rewinder: it counts turns of the model and events
+// handed on, so that every event has a position of its own.
+func (e *Engine) Position() uint64 { return e.turns + e.order.handed }
 
 func (s *hostState) clone() hostState {
 	c := *s

@@ -16,10 +16,11 @@ type history struct {
 	eng     vmm.Rewinder
 	points  []point
 	inputs  []input
-	next    int    // first input after the present position
-	spacing uint64 // exits between two checkpoints
-	last    uint64 // exits at the last checkpoint
-	head    uint64 // furthest position of this branch
+	next    int                 // first input after the present position
+	spacing uint64              // exits between two checkpoints
+	last    uint64              // exits at the last checkpoint
+	rose    [numMeasures]uint64 // positions at which the measures rose last
+	head    uint64              // furthest position of this branch
 	headTSC clock.TSC
 	branch  int         // number of this branch, from 0
 	ahead   trace.State // at the head, noted when it was left
@@ -33,6 +34,7 @@ type point struct {
 	st    trace.State
 	turns int // scheduled turns carried out
 	next  int
+	rose  [numMeasures]uint64
 }
 
 // input is a knob turn of the user.
@@ -79,7 +81,8 @@ func (h *history) keep(r *Runner) {
 		h.points = h.points[:maxPoints/2]
 		h.spacing *= 2
 	}
-	h.points = append(h.points, point{pos: h.eng.Position(), chk: h.eng.Checkpoint(), turns: r.turned, next: h.next})
+	h.points = append(h.points, point{pos: h.eng.Position(), chk: h.eng.Checkpoint(), turns: r.turned, next: h.next,
+		rose: h.rose})
 	r.st.CopyTo(&h.points[len(h.points)-1].st)
 	h.last = r.st.Kinds[trace.KindExit]
 }
@@ -103,11 +106,24 @@ func (h *history) replay() error {
 	for h.inputDue() {
 		in := h.inputs[h.next]
 		h.next++
-		if err := h.eng.SetKnob(in.knob, in.value); err != nil {
+		if err := h.quietly(func() error { return h.eng.SetKnob(in.knob, in.value) }); err != nil {
 			return fmt.Errorf("repeating a knob turn: %w", err)
 		}
 	}
 	return nil
+}
+
+// quietly does what is no progress of the guest: a moment at which a measure rose
+// stays one.
+func (h *history) quietly(f func() error) error {
+	before := h.eng.Position()
+	err := f()
+	for i := range h.rose {
+		if h.rose[i] == before {
+			h.rose[i] = h.eng.Position()
+		}
+	}
+	return err
 }
 
 // turn records a knob turn of the user at the present position. In the past it
@@ -154,25 +170,30 @@ func byEntries(s *trace.State) uint64 { return s.Kinds[trace.KindEntry] }
 
 func byDeadlines(s *trace.State) uint64 { return s.Deadlines.Count() }
 
+// measureID names a measure of which the history knows where it rose last.
+type measureID uint8
+
+const (
+	entries measureID = iota
+	deadlines
+	numMeasures
+)
+
+var measures = [numMeasures]measure{entries: byEntries, deadlines: byDeadlines}
+
 // back goes to the n-th last moment at which the measure rose, not counting the
 // present one.
-func (h *history) back(r *Runner, m measure, n int) error {
+func (h *history) back(r *Runner, i measureID, n int) error {
+	m := measures[i]
 	now := m(&r.st)
-	here := h.eng.Position()
+	if h.rose[i] == h.eng.Position() {
+		n++ // this is such a moment itself
+	}
 	h.leave(r)
-	if err := h.goTo(r, m, now); err != nil {
-		return err
+	if now < uint64(n) {
+		return h.restore(r, 0)
 	}
-	if h.eng.Position() >= here {
-		n++
-	}
-	if n > 1 {
-		if now < uint64(n) {
-			return h.restore(r, 0)
-		}
-		return h.goTo(r, m, now-uint64(n)+1)
-	}
-	return nil
+	return h.goTo(r, m, now-uint64(n)+1)
 }
 
 // goTo goes to the first moment at which the measure is at least goal.
@@ -252,6 +273,6 @@ func (h *history) restore(r *Runner, i int) error {
 		return fmt.Errorf("going back: %w", err)
 	}
 	p.st.CopyTo(&r.st)
-	r.turned, h.next = p.turns, p.next
+	r.turned, h.next, h.rose = p.turns, p.next, p.rose
 	return nil
 }

@@ -21,7 +21,7 @@ func (still) Now() time.Time                         { return time.Unix(0, 0) }
 func (still) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // recorded runs n deadlines of a guest into a file and opens it.
-func recorded(t *testing.T, name, args string, vcpus int, n uint64, turns ...session.Turn) *trace.Recording {
+func recorded(t testing.TB, name, args string, vcpus int, n uint64, turns ...session.Turn) *trace.Recording {
 	t.Helper()
 	r, _ := newRunner(t, name, args, vcpus, vcpus, 1, vmm.DefaultKnobs())
 	path := filepath.Join(t.TempDir(), "run.tt")

@@ -125,7 +125,7 @@ func (r *Runner) turn() error {
 		t := r.turns[r.turned]
 		r.turned++
 		r.note(t.Knob, t.Value)
-		if err := r.eng.SetKnob(t.Knob, t.Value); err != nil {
+		if err := r.set(t.Knob, t.Value); err != nil {
 			return fmt.Errorf("at deadline %d: %w", t.At, err)
 		}
 	}
@@ -134,6 +134,7 @@ func (r *Runner) turn() error {
 
 // emit folds one event and looks whether it is time to stop.
 func (r *Runner) emit(e trace.Event) {
+	before := r.st.Deadlines.Count()
 	r.st.Apply(&e)
 	if !r.silent {
 		for _, s := range r.tee {
@@ -148,6 +149,7 @@ func (r *Runner) emit(e trace.Event) {
 	}
 	switch e.Kind {
 	case trace.KindEntry:
+		r.rise(entries)
 		if n := r.goal.entries; n != 0 && byEntries(&r.st) >= n {
 			r.halt = true
 		}
@@ -156,9 +158,19 @@ func (r *Runner) emit(e trace.Event) {
 			r.halt = true
 		}
 	case trace.KindGuestIRQ:
+		if r.st.Deadlines.Count() != before {
+			r.rise(deadlines)
+		}
 		r.handled()
 	case trace.KindEnd:
 		r.halt = true
+	}
+}
+
+// rise notes where a measure rose.
+func (r *Runner) rise(m measureID) {
+	if r.past != nil {
+		r.past.rose[m] = r.past.eng.Position()
 	}
 }
 
@@ -278,10 +290,10 @@ func (r *Runner) NoGoal() { r.goal = goal{} }
 func (r *Runner) CanBack() bool { return r.past != nil }
 
 // BackExits goes back over n exits, to the moment after the one before them.
-func (r *Runner) BackExits(n int) error { return r.back(byEntries, n) }
+func (r *Runner) BackExits(n int) error { return r.back(entries, n) }
 
 // BackDeadlines goes back to the n-th last handled deadline.
-func (r *Runner) BackDeadlines(n int) error { return r.back(byDeadlines, n) }
+func (r *Runner) BackDeadlines(n int) error { return r.back(deadlines, n) }
 
 // BackTo goes back to the last moment before the present one at which the
 // condition held. found is false if there was none; the run is then at its start.
@@ -318,7 +330,7 @@ func (r *Runner) Other() *Branch {
 	return &r.past.other
 }
 
-func (r *Runner) back(m measure, n int) error {
+func (r *Runner) back(m measureID, n int) error {
 	if r.past == nil {
 		return errors.New("this run is not reversible")
 	}
@@ -333,7 +345,14 @@ func (r *Runner) SetKnob(k trace.Knob, v uint64) (branched bool, err error) {
 		r.silent = false
 	}
 	r.note(k, v)
-	return branched, r.eng.SetKnob(k, v)
+	return branched, r.set(k, v)
+}
+
+func (r *Runner) set(k trace.Knob, v uint64) error {
+	if r.past == nil {
+		return r.eng.SetKnob(k, v)
+	}
+	return r.past.quietly(func() error { return r.eng.SetKnob(k, v) })
 }
 
 // note lets the recorder know of the knob turn that follows.
