@@ -306,9 +306,15 @@ func (m *Model) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// seekLate runs to the next deadline that is later than p99 so far, or goes back
-// to the last one.
+// seekLate runs to the next deadline that is later than Options.Late, or than p99
+// so far, or goes back to the last one.
 func (m *Model) seekLate(verb vmm.Verb) tea.Cmd {
+	if ns := m.opts.Late; ns > 0 {
+		text := "late > " + strconv.FormatInt(int64(ns), 10) + "ns"
+		m.say("%s deadline later than %s ns", pickString(verb == vmm.DoRunTo, "runs to the next", "goes back to the last"),
+			signed3(int64(ns)))
+		return m.do(vmm.Command{Verb: verb, Text: text})
+	}
 	limit := max(m.frame.State.Deadlines.Late.Percentile(99), trace.OnTimeBand)
 	text := "late > " + strconv.FormatInt(int64(limit), 10)
 	m.say("%s deadline later than p99 so far, %s cycles", pickString(verb == vmm.DoRunTo, "runs to the next", "goes back to the last"),

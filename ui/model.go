@@ -2,12 +2,15 @@ package ui
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/trace"
 	"ticktrap/trace/diff"
@@ -28,9 +31,20 @@ type Options struct {
 	Keys []keymap.Binding
 	// RecordTo is the file that a recording is suggested to go to.
 	RecordTo string
-	// Focus is the name of the pane to begin with; empty is Timer's.
+	// Focus is the name of the pane to begin with; empty is Timer's. Zoom gives it
+	// the whole screen.
 	Focus string
+	Zoom  bool
+	// Late is how late a deadline must be for next-late and previous-late; 0 is
+	// later than p99 so far.
+	Late clock.Nanos
+	// Output is where Run writes the screen; nil is standard output. It must be a
+	// terminal's file, or have its Fd method.
+	Output io.Writer
 }
+
+// PaneTitles are the titles of the panes, in the order of their keys.
+func PaneTitles() []string { return slices.Clone(paneTitles[:]) }
 
 // Model is the screen. It is a tea.Model and belongs to the program that runs
 // it.
@@ -110,7 +124,7 @@ func New(session vmm.Session, opts Options) *Model {
 	if opts.NoColor {
 		opts.Theme = "mono"
 	}
-	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), dirty: true,
+	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), dirty: true, zoom: opts.Zoom,
 		lastRule: uint64(vmm.Rules618), ready: &vmm.Frame{}}
 	m.look = newStyles(opts.Theme, opts.Profile)
 	m.panes = [numPanes]pane{newTimerPane(), newDeadlinesPane(), newFastpathPane(), newKicksPane(), newKnobsPane(),

@@ -24,7 +24,11 @@ import (
 // writes to it.
 func Run(ctx context.Context, session vmm.Session, opts Options) error {
 	opts = opts.forTerminal(osEnviron{})
-	return run(ctx, New(session, opts), tea.WithAltScreen(), tea.WithMouseCellMotion())
+	program := []tea.ProgramOption{tea.WithAltScreen(), tea.WithMouseCellMotion()}
+	if opts.Output != nil {
+		program = append(program, tea.WithOutput(opts.Output))
+	}
+	return run(ctx, New(session, opts), program...)
 }
 
 // osEnviron is the process's environment.
