@@ -105,11 +105,20 @@ func (m *Machine) stepPoll(p PCPU, v *vcpu) {
 	m.spend(p, trace.PhasePoll)
 }
 
-// sleep is the blocking half of a halt.
+// sleep is the blocking half of a halt. What another CPU does while the thread
+// prepares is seen by the check that follows.
 func (m *Machine) sleep(p PCPU, v *vcpu) {
 	m.spend(p, trace.PhaseBlock)
+	v.stage = StageBlock
+}
+
+// stepBlock sets the task pointer and looks once more. What comes while it looks,
+// or after it, has to wake the thread.
+func (m *Machine) stepBlock(p PCPU, v *vcpu) {
 	v.blocked = true
-	if w := m.checkBlock(p, v); w != trace.BadWake {
+	w := m.checkBlock(p, v)
+	m.spend(p, trace.PhaseExitTest)
+	if w != trace.BadWake {
 		m.wake(p, v, w, false)
 		return
 	}

@@ -19,20 +19,21 @@ const (
 	StageHandle               // IRQs on: the exit's handler
 	StageAfter                // tail of vcpu_run: pending timer, host work
 	StagePoll                 // halt polling
+	StageBlock                // preparing to sleep in kvm_vcpu_block
 	StageSleep                // about to sleep in kvm_vcpu_block
 	StageWoken                // awake again
 	numStages
 )
 
 // StageNames names the stages.
-var StageNames = []string{"outer", "prepare", "test", "entry", "guest", "exit", "handle", "after", "poll", "sleep",
+var StageNames = []string{"outer", "prepare", "test", "entry", "guest", "exit", "handle", "after", "poll", "block", "sleep",
 	"woken"}
 
 var stages = [numStages]func(*Machine, PCPU, *vcpu){
 	StageOuter: (*Machine).stepOuter, StagePrepare: (*Machine).stepPrepare, StageTest: (*Machine).stepTest,
 	StageEntry: (*Machine).stepEntry, StageGuest: (*Machine).stepGuest, StageExit: (*Machine).stepExit,
 	StageHandle: (*Machine).stepHandle, StageAfter: (*Machine).stepAfter, StagePoll: (*Machine).stepPoll,
-	StageSleep: (*Machine).stepSleep, StageWoken: (*Machine).stepWoken,
+	StageBlock: (*Machine).stepBlock, StageSleep: (*Machine).stepSleep, StageWoken: (*Machine).stepWoken,
 }
 
 // Step carries out one stage of vCPU id, on the host CPU where its thread runs.

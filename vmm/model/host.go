@@ -40,6 +40,8 @@ type pcpu struct {
 	resched bool
 	idle    bool // in its idle state: leaving it costs time
 	noise   noise
+	// entered is true from the way into an interrupt to its handler.
+	entered bool
 }
 
 // irq is an interrupt on its way to a CPU.
@@ -117,10 +119,11 @@ func (h *host) gridEnd(p vmm.PCPU) clock.TSC { return h.cpu(p).now&^(grid-1) + g
 
 // nextTime is when p does something next: now if a thread runs on it.
 func (h *host) nextTime(p vmm.PCPU) clock.TSC {
-	if c := h.cpu(p); c.cur >= 0 {
+	c := h.cpu(p)
+	if c.cur >= 0 || c.entered {
 		return c.now
 	}
-	return h.nextIRQ(p)
+	return max(c.now, h.nextIRQ(p))
 }
 
 // nextIRQ is the time of the earliest interrupt for p.

@@ -13,7 +13,7 @@ func (h *host) turn(p vmm.PCPU) {
 	switch {
 	case c.cur < 0:
 		h.idleTurn(p)
-	case h.m.IRQsOn(c.cur) && h.nextIRQ(p) <= c.now:
+	case c.entered || h.m.IRQsOn(c.cur) && h.nextIRQ(p) <= c.now:
 		h.interrupt(p)
 	default:
 		h.m.Step(c.cur)
@@ -42,46 +42,69 @@ func (h *host) latest() (t clock.TSC) {
 	return t
 }
 
-// idleTurn takes an interrupt on a CPU that runs no vCPU thread.
+// idleTurn takes an interrupt on a CPU that runs no vCPU thread. Leaving the idle
+// state is a turn of its own: what the interrupt does must not be seen by other
+// CPUs before its time.
 func (h *host) idleTurn(p vmm.PCPU) {
 	c := h.cpu(p)
-	c.now = max(c.now, h.nextIRQ(p))
+	c.now = h.nextTime(p)
 	if c.idle {
 		h.Spend(p, trace.PhaseIdleExit)
 		c.idle = false
+		return
 	}
 	h.interrupt(p)
+	if c.entered {
+		return
+	}
 	h.schedule(p)
 	if c.cur < 0 {
 		c.idle = true
 	}
 }
 
-// interrupt takes the interrupt that is due first on p.
+// interrupt takes the interrupt that is due first on p, in two turns: the way to
+// its handler, and the handler.
 func (h *host) interrupt(p vmm.PCPU) {
 	c := h.cpu(p)
-	if v := h.dueTimer(p, c.now); v >= 0 {
+	if !c.entered {
+		ph := trace.PhaseHostIRQ
+		if h.dueTimer(p, c.now) >= 0 || !h.sliceOver(c) && h.deviceTimer(p) {
+			ph = trace.PhaseHrtimerIRQ
+		}
+		h.m.HostWork(p, ph)
+		c.entered = true
+		return
+	}
+	c.entered = false
+	v := h.dueTimer(p, c.now)
+	switch {
+	case v >= 0:
 		t := &h.st.timers[v]
 		t.armed = false
-		h.m.HostWork(p, trace.PhaseHrtimerIRQ)
 		h.m.TimerFired(p, v, t.due)
-		return
-	}
-	if c.cur >= 0 && len(c.runq) > 0 && c.slice <= c.now {
-		h.m.HostWork(p, trace.PhaseHostIRQ)
+	case h.sliceOver(c):
 		c.resched = true
 		c.slice = c.now + h.slice
-		return
-	}
-	if p == 0 && h.bus.NextTimer() <= c.now {
-		h.m.HostWork(p, trace.PhaseHrtimerIRQ)
+	case h.deviceTimer(p):
 		h.m.OnDevice(p)
 		h.bus.RunTimers(c.now)
-		return
+	case len(c.irqs) > 0 && c.irqs[0].at <= c.now:
+		i := c.irqs[0]
+		c.irqs = c.irqs[:copy(c.irqs, c.irqs[1:])]
+		h.handle(p, i)
 	}
-	i := c.irqs[0]
-	c.irqs = c.irqs[:copy(c.irqs, c.irqs[1:])]
-	h.m.HostWork(p, trace.PhaseHostIRQ)
+}
+
+// sliceOver reports whether the running thread's time slice is over and another
+// one waits.
+func (h *host) sliceOver(c *pcpu) bool { return c.cur >= 0 && len(c.runq) > 0 && c.slice <= c.now }
+
+// deviceTimer reports whether a device's timer is due on p.
+func (h *host) deviceTimer(p vmm.PCPU) bool { return p == 0 && h.bus.NextTimer() <= h.cpu(p).now }
+
+// handle is the handler of an interrupt that another CPU or a device sent.
+func (h *host) handle(p vmm.PCPU, i irq) {
 	switch {
 	case i.wake:
 		h.enqueue(p, i.vcpu)
