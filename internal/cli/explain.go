@@ -92,6 +92,7 @@ func (o *explainOptions) explainLive(env *Env, pick explain.Pick) error {
 	defer r.Engine().Close()
 	f := explain.NewFinder(pick)
 	r.Tee(trace.SinkFunc(func(trace.Event) { f.Look(r.State()) }))
+	bugs := watch(r)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if end, err := o.run.drive(ctx, env, r); err != nil || codeOf(end) == ExitSignal {
@@ -102,16 +103,29 @@ func (o *explainOptions) explainLive(env *Env, pick explain.Pick) error {
 	if knobs, err := o.run.startKnobs(); err == nil && r.Header().Provenance == trace.Modelled {
 		again = o.again(knobs, r)
 	}
-	return o.print(env.Out, r.Header(), f, again)
+	return o.print(env.Out, r.Header(), f, bugs.Findings(r.State()), again)
 }
 
 // again is the live run to be repeated: without the flags of where it ended.
 func (o *explainOptions) again(knobs vmm.Knobs, r *session.Runner) *rerun.Run {
+	if o.run.scenario != "" {
+		return o.scenarioAgain()
+	}
 	cfg, err := o.run.modelConfig(knobs)
 	if err != nil {
 		return nil
 	}
 	return &rerun.Run{Make: modelMaker(cfg), Turns: turnsOf(r.State())}
+}
+
+// scenarioAgain is the run of a scenario to be repeated; its own turns of knobs
+// come with it.
+func (o *explainOptions) scenarioAgain() *rerun.Run {
+	s, cfg, err := o.run.scenarioRun()
+	if err != nil {
+		return nil
+	}
+	return &rerun.Run{Make: func(sink trace.Sink) (vmm.Rewinder, error) { return s.Engine(cfg, sink) }}
 }
 
 func modelMaker(cfg model.Config) func(trace.Sink) (vmm.Rewinder, error) {
@@ -135,7 +149,7 @@ func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) e
 	if w := rec.Warning(); w != "" {
 		fmt.Fprintf(env.Err, "ticktrap: warning: %s\n", printable(name+": "+w))
 	}
-	f := explain.NewFinder(pick)
+	f, bugs := explain.NewFinder(pick), &explain.Watcher{}
 	var st trace.State
 	st.Reset(rec.Header())
 	cur := rec.Cursor()
@@ -149,9 +163,10 @@ func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) e
 		}
 		st.Apply(&e)
 		f.Look(&st)
+		bugs.Look(&e, &st)
 	}
 	f.Finish(&st)
-	return o.print(env.Out, rec.Header(), f, o.fromHeader(rec.Header(), &st))
+	return o.print(env.Out, rec.Header(), f, bugs.Findings(&st), o.fromHeader(rec.Header(), &st))
 }
 
 // fromHeader is the run that a recording of the model tells of; nil if it does
@@ -179,7 +194,8 @@ func (o *explainOptions) fromHeader(h *trace.Header, st *trace.State) *rerun.Run
 }
 
 // print explains the deadline that was found.
-func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, again *rerun.Run) error {
+func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, bugs []explain.Finding,
+	again *rerun.Run) error {
 	c, st, ok := f.Found()
 	if !ok {
 		if o.deadline != 0 {
@@ -188,6 +204,7 @@ func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, 
 		return fail(ExitInput, "no deadline of this run reached its handler")
 	}
 	x := explain.Explain(h, st, c)
+	x.Findings = bugs
 	o.check(x, c, st, again)
 	out := []byte(x.Text())
 	if o.run.json {

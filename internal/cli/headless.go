@@ -30,6 +30,7 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if !o.quiet {
 		r.Tee(trace.SinkFunc(func(e trace.Event) { copyConsole(text, &e) }))
 	}
+	bugs := watch(r)
 	stopRecord, err := o.startRecord(r)
 	if err != nil {
 		return err
@@ -52,6 +53,9 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	}
 	if end != nil {
 		return end
+	}
+	if o.scenario != "" {
+		return o.scenarioVerdict(text.w, bugs.Findings(r.State()))
 	}
 	if err := checkAsserts(checks, r.Header(), r.State()); err != nil {
 		return err

@@ -49,7 +49,8 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 	}
 	root.Flags().AddFlagSet(run.Flags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return with(ExitUsage, err) })
-	root.AddCommand(run, newReport(env), newBench(env), newGuests(env), newExplain(env))
+	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newBench(env), newGuests(env), newExplain(env), newDiff(env),
+		newSweep(env), newScenarios(env), newDoctor(env))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	usageErrors(root)
 	return root

@@ -34,6 +34,9 @@ type runOptions struct {
 	asserts               []string
 	speed                 float64
 	paused, noSkip, quiet bool
+	scenario              string
+	repaired              bool
+	scenarioTime          clock.Nanos
 }
 
 func newRun(env *Env) *cobra.Command {
@@ -101,6 +104,8 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.profile, "profile", "generic", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
 	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to do without: x2apic, tsc-deadline")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits instruction by instruction (same result, slower)")
+	f.StringVar(&o.scenario, "scenario", "", "show a real bug from the library (see: ticktrap scenarios)")
+	f.BoolVar(&o.repaired, "repaired", false, "run the scenario without its bug")
 	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
 }
 
@@ -162,6 +167,9 @@ func (o *runOptions) runner() (*session.Runner, error) {
 
 // engineFactory chooses the engine.
 func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
+	if o.scenario != "" {
+		return o.scenarioFactory()
+	}
 	switch o.engine {
 	case "auto":
 		if kvmUsable() {
@@ -232,6 +240,8 @@ func (o *runOptions) limits(h *trace.Header) session.Limits {
 	l := session.Limits{Deadlines: o.deadlines, Exits: o.exits}
 	if o.guestTime > 0 {
 		l.TSC, _ = h.Hz.ToCycles(clock.Nanos(o.guestTime))
+	} else if o.scenarioTime > 0 {
+		l.TSC, _ = h.Hz.ToCycles(o.scenarioTime)
 	}
 	return l
 }

@@ -57,7 +57,7 @@ func (f *Finder) Finish(s *trace.State) {
 		s.VCPUs[i].Open(func(c *trace.Chain) {
 			wanted := c.Num == f.pick.Deadline
 			if f.pick.Deadline == trace.NoNum && !f.pick.Earliest && c.Target < s.Now {
-				wanted = !f.found || s.Now.Sub(c.Target) > f.late()
+				wanted = !f.found || s.End.How == trace.EndDeadlock || s.Now.Sub(c.Target) > f.late()
 			}
 			if wanted {
 				f.chain, f.found = *c, true

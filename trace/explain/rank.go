@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"ticktrap/internal/clock"
@@ -25,6 +26,10 @@ func (b *builder) rank() []Cause {
 		from, to = b.c.ISRAt, b.c.Target
 	}
 	totals := b.totals(from, to)
+	if b.c.ISRAt == 0 && len(b.spans) > 0 {
+		last := b.spans[len(b.spans)-1].cause // it goes on: the others have ended
+		slices.SortStableFunc(totals, func(x, y total) int { return rankOf(x, last) - rankOf(y, last) })
+	}
 	cycles := make([]clock.Cycles, len(totals))
 	for i, t := range totals {
 		cycles[i] = t.cycles
@@ -51,6 +56,13 @@ func (b *builder) rank() []Cause {
 		out = append(out, k)
 	}
 	return out
+}
+
+func rankOf(t total, first cause) int {
+	if t.cause == first {
+		return 0
+	}
+	return 1
 }
 
 // shares divides 1000 among amounts by the largest remainder, so that they add up

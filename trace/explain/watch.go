@@ -26,9 +26,7 @@ type Finding struct {
 type Watcher struct {
 	found []Finding
 	vcpus []watched
-	off   clock.TSC // when APICv was turned off, by whom
 	mark  string
-	on    bool // APICv has been on
 }
 
 // watched is what the watcher remembers of one vCPU.
@@ -42,6 +40,7 @@ type watched struct {
 	old     trace.Num // a deadline that was on its way when the old vCPU was saved
 	zero    bool      // the deadline MSR was restored as 0
 	self    clock.TSC // a posted interrupt that told nobody, while blocking
+	asleep  bool      // the thread was switched out after that
 	selfVec uint8
 	posted  clock.TSC // a timer interrupt posted during a restore
 }
@@ -74,8 +73,10 @@ func (w *Watcher) Look(e *trace.Event, s *trace.State) {
 		w.storm(e, s, v, o)
 	case trace.KindDeliver:
 		w.delivered(e, v, o)
+	case trace.KindSched:
+		o.asleep = o.asleep || e.A == 0 && o.self != 0
 	case trace.KindWake:
-		w.woken(e, v, o)
+		w.woken(e, o)
 	case trace.KindEntry:
 		w.entered(e, v, o)
 	case trace.KindHalt:
@@ -182,12 +183,11 @@ func (w *Watcher) delivered(e *trace.Event, v *trace.VCPU, o *watched) {
 }
 
 // woken ends a sleep that an interrupt did not end in time.
-func (w *Watcher) woken(e *trace.Event, v *trace.VCPU, o *watched) {
-	if o.self == 0 {
-		return
+func (w *Watcher) woken(e *trace.Event, o *watched) {
+	if o.self != 0 && o.asleep {
+		w.lostWakeup(int(e.VCPU), o, e.TSC.Sub(o.self), "it slept on for %d cycles, until another interrupt woke it")
 	}
-	w.lostWakeup(int(e.VCPU), o, e.TSC.Sub(o.self), "it slept on for %d cycles, until "+trace.WakeReason(e.A).String()+" woke it")
-	o.self = 0
+	o.self, o.asleep = 0, false
 }
 
 func (w *Watcher) lostWakeup(vcpu int, o *watched, slept clock.Cycles, format string) {
@@ -237,7 +237,7 @@ func lostWords(n trace.Num) string {
 func (w *Watcher) Findings(s *trace.State) []Finding {
 	out := append([]Finding{}, w.found...)
 	for i := range w.vcpus {
-		if o := &w.vcpus[i]; o.self != 0 && s.VCPUs[i].Halt == trace.HaltBlocked {
+		if o := &w.vcpus[i]; o.asleep && s.VCPUs[i].Halt == trace.HaltBlocked {
 			f := Watcher{}
 			f.lostWakeup(i, o, s.Now.Sub(o.self), "it has slept for %d cycles since")
 			out = append(out, f.found...)
@@ -261,7 +261,8 @@ func barrier(i int, v *trace.VCPU, s *trace.State) []Finding {
 		return nil
 	}
 	c := &v.Flight[v.NFlight-1]
-	if c.DeliverAt != 0 || c.Route != trace.RoutePendKick || s.Now.Sub(c.ExpireAt) < clock.Cycles(limit) {
+	asleep := s.Now.Sub(c.ExpireAt)
+	if c.DeliverAt != 0 || c.Route != trace.RoutePendKick || asleep < clock.Cycles(limit) && s.End.How != trace.EndDeadlock {
 		return nil
 	}
 	return []Finding{{ID: "missing-barrier", VCPU: i, TSC: uint64(c.ExpireAt), Count: 1, Words: fmt.Sprintf(
@@ -303,12 +304,12 @@ func posting(s *trace.State) []Finding {
 	if s.Knobs[trace.KnobPostedTimer] == 0 || s.Expiries[trace.RoutePosted] != 0 || all == 0 {
 		return nil
 	}
-	why, rule := trace.ClauseNotInGuest, "a vCPU that stays in the guest"
-	switch {
-	case s.Knobs[trace.KnobAPICv] == 0:
-		why, rule = trace.ClauseAPICvOff, "apicv=on"
-	case s.Knobs[trace.KnobExitsDisabled]&3 == 0:
+	why, rule := trace.ClauseAPICvOff, "apicv=on"
+	if s.Knobs[trace.KnobAPICv] != 0 {
 		why, rule = trace.ClauseExitsOn, "exits-disabled=mwait or hlt (KVM_CAP_X86_DISABLE_EXITS before the vCPUs are made)"
+		if s.Knobs[trace.KnobExitsDisabled]&3 != 0 {
+			return nil // eligible; the vCPU was never in the guest when it expired
+		}
 	}
 	return []Finding{{ID: "posted-timer-not-eligible", VCPU: -1, Count: all, Words: fmt.Sprintf(
 		"pi_inject_timer is on, but none of %d expiries was posted: the timer is not eligible, because of %s", all, why), Rule: rule}}

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"encoding/binary"
+
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm"
@@ -12,13 +14,13 @@ import (
 // again after the next turn.
 type act struct {
 	arms uint64
-	do   func(*model.Engine) bool
+	do   func(*Engine) bool
 }
 
 // restore saves vCPU 0 and restores it, in the given orders of calls, while its
 // timer is armed.
-func restore(save, back []vmm.StatePart) func(*model.Engine) bool {
-	return func(e *model.Engine) bool {
+func restore(save, back []vmm.StatePart) func(*Engine) bool {
+	return func(e *Engine) bool {
 		m := e.Machine()
 		if !m.Outside(0) || !m.Armed(0) {
 			return false
@@ -29,22 +31,26 @@ func restore(save, back []vmm.StatePart) func(*model.Engine) bool {
 }
 
 // suspend keeps vCPU 0 from running for so long.
-func suspend(ns clock.Nanos) func(*model.Engine) bool {
-	return func(e *model.Engine) bool {
+func suspend(ns clock.Nanos) func(*Engine) bool {
+	return func(e *Engine) bool {
 		h := e.Header()
 		c, _ := h.Hz.ToCycles(ns)
 		return e.Machine().Armed(0) && e.Suspend(0, clock.Cycles(c))
 	}
 }
 
-// turn turns a knob.
-func turn(k trace.Knob, v uint64) func(*model.Engine) bool {
-	return func(e *model.Engine) bool { return e.SetKnob(k, v) == nil }
+// inhibit inhibits APICv as a PIT with re-injection does; the bookmark tells the
+// reason, for which there is no event.
+func inhibit(e *Engine) bool {
+	e.sink.Emit(trace.Event{TSC: e.Now(), Kind: trace.KindMark, VCPU: trace.NoCPU, PCPU: trace.NoCPU,
+		A: binary.LittleEndian.Uint64([]byte("PIT_REIN"))})
+	return e.SetKnob(trace.KnobAPICv, off) == nil
 }
 
 // Engine is a model run to which a scenario happens. It belongs to one goroutine.
 type Engine struct {
 	*model.Engine
+	sink trace.Sink
 	acts []act
 	st   progress
 }
@@ -57,7 +63,7 @@ type progress struct {
 
 // Engine makes the run of a scenario.
 func (s *Scenario) Engine(cfg model.Config, sink trace.Sink) (*Engine, error) {
-	e := &Engine{acts: s.acts}
+	e := &Engine{acts: s.acts, sink: sink}
 	m, err := model.New(cfg, trace.SinkFunc(func(ev trace.Event) {
 		if ev.Kind == trace.KindArm && ev.A != 0 {
 			e.st.arms++
@@ -75,7 +81,7 @@ func (s *Scenario) Engine(cfg model.Config, sink trace.Sink) (*Engine, error) {
 func (e *Engine) Run(until clock.TSC, done func() bool) {
 	e.Engine.Run(until, func() bool {
 		for e.st.next < len(e.acts) && e.st.arms >= e.acts[e.st.next].arms {
-			if !e.acts[e.st.next].do(e.Engine) {
+			if !e.acts[e.st.next].do(e) {
 				break
 			}
 			e.st.next++

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ticktrap/trace"
+	"ticktrap/trace/explain"
+	"ticktrap/vmm"
+	"ticktrap/vmm/model"
+	"ticktrap/vmm/scenario"
+	"ticktrap/vmm/session"
+)
+
+func newScenarios(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "scenarios",
+		Short: "list the library of real bugs that run --scenario shows",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			var b strings.Builder
+			for _, n := range scenario.Names() {
+				s, err := scenario.ByName(n)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(&b, "%s\n", n)
+				wrapTo(&b, 4, s.Text)
+				wrapTo(&b, 4, "rule: "+s.Rule)
+			}
+			b.WriteString("\nRun one with: ticktrap run --scenario NAME [--headless] [--repaired]\n")
+			_, err := io.WriteString(env.Out, b.String())
+			return err
+		},
+	}
+}
+
+// wrapTo writes words, indented, in lines of at most 80 columns.
+func wrapTo(b *strings.Builder, indent int, words string) {
+	pad := strings.Repeat(" ", indent)
+	line := pad
+	for w := range strings.FieldsSeq(words) {
+		if line != pad && len([]rune(line))+1+len([]rune(w)) > 80 {
+			b.WriteString(line + "\n")
+			line = pad
+		}
+		if line != pad {
+			line += " "
+		}
+		line += w
+	}
+	b.WriteString(line + "\n")
+}
+
+// scenarioRun is the scenario that the flags ask for with its run.
+func (o *runOptions) scenarioRun() (*scenario.Scenario, model.Config, error) {
+	s, err := scenario.ByName(o.scenario)
+	if err != nil {
+		return nil, model.Config{}, with(ExitUsage, err)
+	}
+	if o.repaired {
+		s = s.Repaired()
+	}
+	prof, err := model.LoadProfile(o.profile)
+	if err != nil {
+		return nil, model.Config{}, with(ExitUsage, err)
+	}
+	cfg, err := s.Config(prof, o.seed)
+	if err != nil {
+		return nil, cfg, err
+	}
+	for _, text := range o.knobs {
+		k, v, err := parseSetting(text)
+		if err == nil {
+			err = cfg.Knobs.Set(k, v)
+		}
+		if err != nil {
+			return nil, cfg, fail(ExitUsage, "--knob %s: %w", text, err)
+		}
+	}
+	return s, cfg, nil
+}
+
+// scenarioFactory makes the engine of a scenario.
+func (o *runOptions) scenarioFactory() (session.Factory, error) {
+	if o.engine == "kvm" {
+		return nil, fail(ExitUsage, "--scenario: scenarios run on the model")
+	}
+	s, cfg, err := o.scenarioRun()
+	if err != nil {
+		return nil, err
+	}
+	if o.headless && o.deadlines == 0 && o.exits == 0 && o.guestTime == 0 {
+		o.deadlines = s.Deadlines
+		o.scenarioTime = s.Time
+	}
+	return func(sink trace.Sink) (vmm.Engine, error) { return s.Engine(cfg, sink) }, nil
+}
+
+// watch looks for known bugs while r runs.
+func watch(r *session.Runner) *explain.Watcher {
+	w := &explain.Watcher{}
+	r.Tee(trace.SinkFunc(func(e trace.Event) { w.Look(&e, r.State()) }))
+	return w
+}
+
+// scenarioVerdict prints what a scenario was to show and what was found. It fails
+// if that is not the same.
+func (o *runOptions) scenarioVerdict(w io.Writer, found []explain.Finding) error {
+	s, _, err := o.scenarioRun()
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nscenario %s\n", s.Name)
+	wrapTo(&b, 4, s.Text)
+	ok := false
+	for _, f := range found {
+		ok = ok || f.ID == s.Finding
+		fmt.Fprintf(&b, "  found %s, %d times, first at %d\n", f.ID, f.Count, f.TSC)
+		wrapTo(&b, 4, f.Words)
+		wrapTo(&b, 4, "rule: "+f.Rule)
+	}
+	if len(found) == 0 {
+		b.WriteString("  found nothing\n")
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	switch {
+	case o.repaired && len(found) > 0:
+		return fail(ExitAssert, "scenario %s is repaired, and %s was found", s.Name, found[0].ID)
+	case !o.repaired && !ok:
+		return fail(ExitAssert, "scenario %s: expected %s, which was not found", s.Name, s.Finding)
+	}
+	return nil
+}
