@@ -39,6 +39,18 @@ cross: ## the program builds where there is no KVM
 test: ## all tests
 	$(GO) test ./...
 
+.PHONY: kernels
+kernels: ## what test-kvm and test-vmx need: emulators and packaged kernels (Debian, root)
+	sh vmm/vmmtest/l1/prepare.sh bochs
+
+.PHONY: test-kvm
+test-kvm: ## the engines on real kvm-amd, in QEMU
+	TICKTRAP_REQUIRE_KVM=1 $(GO) test -count=1 -timeout 30m ./vmm/vmmtest -run TestOnSVM -v
+
+.PHONY: test-vmx
+test-vmx: ## the engines on real kvm-intel, in Bochs
+	TICKTRAP_REQUIRE_KVM=1 TICKTRAP_VMX=1 $(GO) test -count=1 -timeout 40m ./vmm/vmmtest -run TestOnVMX -v
+
 .PHONY: race
 race: ## the tests of what runs in several goroutines, under the race detector
 	$(GO) test -race -short ./...
