@@ -36,6 +36,15 @@ type Frame struct {
 	// Timeline is the whole of a recording in coarse steps, for a seek bar. It is
 	// filled while the recording is read through in the background.
 	Timeline Timeline
+	// Marks are the bookmarks beside a recording, by time. Those that events tell
+	// of are in State.
+	Marks []Mark
+}
+
+// Mark is a bookmark that the user set in a recording.
+type Mark struct {
+	At   clock.TSC
+	Name string
 }
 
 // Timeline divides a recording into equal stretches of time.

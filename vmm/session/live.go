@@ -58,6 +58,9 @@ type Options struct {
 	Speed  float64 // guest time per wall time, 0: as fast as possible
 	Paused bool
 	Record string // path, empty: not recorded
+	// Marks is the file of a recording's bookmarks, see MarksPath; with an empty
+	// one they are kept for the session only.
+	Marks string
 }
 
 // NewLive starts a run.

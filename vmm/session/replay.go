@@ -35,6 +35,7 @@ type Replay struct {
 	other     trace.State
 	otherName string
 	line      vmm.Timeline
+	marks     *Marks
 }
 
 // timelineBuckets is how finely a timeline divides a recording.
@@ -46,6 +47,10 @@ func NewReplay(name string, rec *trace.Recording, wall Wall, o Options) (*Replay
 		notice: rec.Warning()}
 	if err := p.cur.StateAt(0, &p.st); err != nil {
 		return nil, err
+	}
+	var err error
+	if p.marks, err = LoadMarks(o.Marks); err != nil {
+		p.notice = err.Error()
 	}
 	p.running = !o.Paused
 	p.pace.restart(p.now(), wall.Now())
@@ -84,6 +89,7 @@ func (p *Replay) Frame(f *vmm.Frame) {
 	}
 	f.Timeline.From, f.Timeline.To, f.Timeline.Complete = p.line.From, p.line.To, p.line.Complete
 	f.Timeline.Buckets = append(f.Timeline.Buckets[:0], p.line.Buckets...)
+	f.Marks = append(f.Marks[:0], p.marks.List()...)
 }
 
 func (p *Replay) status() vmm.Status {
@@ -187,6 +193,12 @@ func (p *Replay) Do(c vmm.Command) error {
 		return p.runTo(c.Text)
 	case vmm.DoBackTo:
 		return p.backTo(c.Text)
+	case vmm.DoMark:
+		err := p.marks.Add(p.now(), c.Text)
+		if err == nil {
+			p.notice = fmt.Sprintf("bookmark %s at %d", c.Text, p.now())
+		}
+		return err
 	case vmm.DoKnob:
 		return errors.New("a recording cannot be changed: knobs turn in live runs")
 	default:
