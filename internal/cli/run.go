@@ -101,7 +101,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.Float64Var(&o.speed, "speed", defaultSpeed, "guest time per wall time on the screen; 0 is as fast as possible")
 	f.BoolVar(&o.paused, "paused", false, "start paused")
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
-	f.StringVar(&o.profile, "profile", "generic", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
+	f.StringVar(&o.profile, "profile", "skylake-server", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
 	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to do without: x2apic, tsc-deadline")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits instruction by instruction (same result, slower)")
 	f.StringVar(&o.scenario, "scenario", "", "show a real bug from the library (see: ticktrap scenarios)")
