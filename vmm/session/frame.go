@@ -1,0 +1,63 @@
+package session
+
+import (
+	"ticktrap/vmm"
+)
+
+// Frame implements vmm.Session.
+func (l *Live) Frame(f *vmm.Frame) {
+	l.mu.Lock()
+	copyFrame(f, &l.frame)
+	l.mu.Unlock()
+	select {
+	case l.wish <- struct{}{}:
+	default:
+	}
+}
+
+func copyFrame(dst, src *vmm.Frame) {
+	dst.Header, dst.Status = src.Header, src.Status
+	src.State.CopyTo(&dst.State)
+	dst.Knobs = append(dst.Knobs[:0], src.Knobs...)
+	dst.CPUs = append(dst.CPUs[:0], src.CPUs...)
+	if dst.OtherName != src.OtherName {
+		src.Other.CopyTo(&dst.Other)
+		dst.OtherName = src.OtherName
+	}
+}
+
+// publish makes a new frame.
+func (l *Live) publish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := &l.frame
+	f.Header = l.r.header
+	l.r.st.CopyTo(&f.State)
+	f.CPUs = l.r.eng.CPUs(f.CPUs[:0])
+	f.Knobs = append(f.Knobs[:0], l.r.eng.Knobs()...)
+	f.Status = l.status()
+	if b := l.r.Other(); b != nil {
+		if f.OtherName != b.Name {
+			b.State.CopyTo(&f.Other)
+		}
+		f.OtherName = b.Name
+	}
+}
+
+func (l *Live) status() vmm.Status {
+	s := vmm.Status{Run: vmm.Paused, Now: l.r.eng.Now(), Speed: l.speed, Rate: l.meter.rate(l.r.header.Hz),
+		CanBack: l.r.CanBack(), Break: l.breakText, Notice: l.notice}
+	if l.running {
+		s.Run = vmm.Running
+	} else {
+		s.Rate = 0
+	}
+	if how, code, ended := l.r.eng.Ended(); ended {
+		s.Run, s.End, s.EndCode = vmm.Ended, how, code
+	}
+	s.Branch, s.Replaying, s.Head = l.r.Where()
+	if l.rec != nil {
+		s.Recording, s.RecBytes = l.rec.path, l.rec.n
+	}
+	return s
+}
