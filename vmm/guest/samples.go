@@ -11,6 +11,7 @@ import (
 // The results part of the parameter block, and the ring.
 const (
 	resultsAt   = 0x80
+	takenAt     = 0x88
 	resultsEnd  = 0x100
 	RingSamples = 1 << 15 // samples in the ring; older ones are overwritten
 	sampleSize  = 16
@@ -92,4 +93,23 @@ func Samples(mem vmm.Memory) ([]Sample, error) {
 		return nil, err
 	}
 	return r.Samples, nil
+}
+
+// Taken reads how many samples a built-in guest has taken so far.
+func Taken(mem vmm.Memory) (uint64, error) {
+	var b [8]byte
+	if err := mem.ReadAt(b[:], ParamBlock+takenAt); err != nil {
+		return 0, fmt.Errorf("reading the number of samples: %w", err)
+	}
+	return binary.LittleEndian.Uint64(b[:]), nil
+}
+
+// ReadSample reads sample number i, counted from 0, of a built-in guest that has
+// taken it and not RingSamples more.
+func ReadSample(mem vmm.Memory, i uint64) (Sample, error) {
+	var b [sampleSize]byte
+	if err := mem.ReadAt(b[:], RingBase+i%RingSamples*sampleSize); err != nil {
+		return Sample{}, fmt.Errorf("reading sample %d: %w", i, err)
+	}
+	return Sample{Due: clock.TSC(binary.LittleEndian.Uint64(b[:])), Seen: clock.TSC(binary.LittleEndian.Uint64(b[8:]))}, nil
 }

@@ -283,8 +283,25 @@ func (c *CPU) must(what string, f func() error) {
 	}
 }
 
-// Skip implements vmm.CPU: KVM moves RIP by itself.
-func (c *CPU) Skip() {}
+// Skip implements vmm.CPU: KVM moves RIP by itself. A write of the APIC base that
+// the loop accepted is made known to KVM, whose CPUID shows whether there is an
+// APIC.
+func (c *CPU) Skip() {
+	if m := c.page.msr(); c.pending == pendMSR && c.page.ExitReason == _KVM_EXIT_X86_WRMSR && m.Index == msrAPICBase {
+		c.must("setting the APIC base", func() error { return c.setAPICBase(m.Data) })
+	}
+}
+
+func (c *CPU) setAPICBase(v uint64) error {
+	var s kvmSregs
+	if _, err := ioctlPtr(c.fd, _KVM_GET_SREGS, &s); err != nil {
+		return err
+	}
+	s.APICBase, s.CR8 = v, c.page.CR8
+	s.InterruptBitmap = [4]uint64{}
+	_, err := ioctlPtr(c.fd, _KVM_SET_SREGS, &s)
+	return err
+}
 
 // CR8 implements vmm.CPU.
 func (c *CPU) CR8() uint8 { return uint8(c.page.CR8) }

@@ -48,6 +48,7 @@ type loopEngine struct {
 	board  *board.Board
 	notice string
 	ring   *ring
+	tap    tap
 
 	// What follows is guarded by mu.
 	m      *vmm.Machine
@@ -66,7 +67,8 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 		return nil, err
 	}
 	cfg.Knobs.PreemptionTimer = false // see fixedInLoop
-	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, ring: newRing(), notice: cure.Sentence()}
+	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, ring: newRing(), notice: cure.Sentence(),
+		tap: tap{on: cfg.Guest.Params() != nil}}
 	e.cond = sync.NewCond(&e.mu)
 	e.vm, err = sys.NewVM(mem, Options{Placement: InVMM, VCPUs: cfg.VCPUs, Exits: cfg.Knobs.ExitsDisabled,
 		HaltPoll: -1, Deadline: cure})
@@ -196,6 +198,7 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 		}
 		e.mu.Unlock()
 		if ended {
+			e.sample()
 			e.drain(done)
 			return
 		}
@@ -205,13 +208,22 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 			case <-e.ring.wake:
 			case <-t.C:
 			}
+			e.sample()
 			said = e.drain(done) || asked(done)
 		}
 		e.pause()
+		e.sample()
 		if said || e.drain(done) || e.vm.Now() >= until {
 			return
 		}
 	}
+}
+
+// sample reports what the guest measured itself.
+func (e *loopEngine) sample() {
+	e.mu.Lock()
+	e.tap.read(e.mem, e.ring.Emit)
+	e.mu.Unlock()
 }
 
 // drain hands events on. It reports whether done says to stop; the rest stays in

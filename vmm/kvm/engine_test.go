@@ -103,6 +103,9 @@ func TestLatenessAgreesWithTheGuest(t *testing.T) {
 			if p == InKernel && st.Kinds[trace.KindEntry] == 0 {
 				t.Skip("needs tracefs")
 			}
+			if n := st.Samples.Count(); n != 50 {
+				t.Errorf("%d samples in the events, want 50", n)
+			}
 			if n := st.Deadlines.Count(); n != 50 {
 				t.Fatalf("%d deadlines in the events, want 50", n)
 			}

@@ -33,6 +33,7 @@ type kernelEngine struct {
 	// notes are sentences for the user: what is not observed and why.
 	notes []string
 
+	tap     tap
 	batch   []trace.Event // read, not handed on yet
 	knobs   vmm.Knobs
 	synic   bool // the SynIC that inhibits APICv is there
@@ -53,7 +54,8 @@ func newKernelEngine(sys *System, cfg Config, sink trace.Sink) (_ vmm.Engine, er
 	if sys.Check(_KVM_CAP_IRQCHIP) <= 0 {
 		return nil, &UnavailableError{What: "this KVM has no in-kernel local APIC", Cure: "use --lapic=vmm"}
 	}
-	e := &kernelEngine{sys: sys, cfg: cfg, sink: sink, knobs: cfg.Knobs, host: hostChanges{dir: stateDir}, facts: findFacts(sys)}
+	e := &kernelEngine{sys: sys, cfg: cfg, sink: sink, knobs: cfg.Knobs, host: hostChanges{dir: stateDir}, facts: findFacts(sys),
+		tap: tap{on: cfg.Guest.Params() != nil}}
 	e.cond = sync.NewCond(&e.mu)
 	done, err := Recover()
 	e.notes = append(e.notes, done...)
@@ -315,6 +317,7 @@ func (e *kernelEngine) collect(limit int) {
 		}
 	}
 	e.mu.Lock()
+	e.tap.read(e.mem, func(ev trace.Event) { e.batch = append(e.batch, ev) })
 	e.batch = append(e.batch, e.events...)
 	e.events = e.events[:0]
 	e.mu.Unlock()
