@@ -17,6 +17,7 @@ var arrows = map[string]string{
 	".":                     "internal/cli",
 	"internal/clock":        "",
 	"internal/golden":       "",
+	"internal/config":       "keymap internal/clock",
 	"keymap":                "",
 	"keymap/gen":            "keymap",
 	"lapic":                 "internal/clock",
@@ -41,17 +42,19 @@ var arrows = map[string]string{
 	"vmm/scenario":          "vmm vmm/model vmm/guest lapic trace internal/clock",
 	"vmm/sweep":             "vmm vmm/session trace internal/clock",
 	"vmm/vmmtest":           "*",
-	"ui":                    "vmm trace trace/explain trace/diff lapic keymap internal/clock",
+	"ui":                    "ui/picture vmm trace trace/explain trace/diff trace/query lapic keymap internal/clock",
+	"ui/picture":            "",
 	"ui/uitest":             "ui vmm trace keymap internal/clock",
-	"screenshots":           "ui ui/uitest vmm vmm/session vmm/model vmm/guest trace trace/query keymap internal/clock",
+	"screenshots":           "ui ui/picture ui/uitest vmm vmm/session vmm/model vmm/guest trace trace/query keymap internal/clock",
 	"internal/cli":          "*",
 }
 
 // foreign is the table of modules that packages may import beside the standard
 // library; a package not listed may import none.
 var foreign = map[string]string{
-	"internal/cli": "github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi",
-	"trace":        "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
+	"internal/config": "github.com/pelletier/go-toml",
+	"internal/cli":    "github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi",
+	"trace":           "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
 	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
 	"vmm/kvm":         "golang.org/x/sys",

@@ -16,6 +16,8 @@ type Env struct {
 	Terminal bool
 	Getenv   func(string) string
 	Wall     wall
+
+	config string // file of --config; empty: the one in the XDG place
 }
 
 // OS is the real world.

@@ -37,7 +37,7 @@ var exitCodes = []struct {
 	{ExitOK, "success; a guest that ended by itself reported status 0"},
 	{ExitInternal, "an error inside ticktrap"},
 	{ExitUsage, "a flag, an argument or a value is wrong"},
-	{ExitInput, "an input file cannot be used: guest, recording, profile"},
+	{ExitInput, "an input file cannot be used: guest, recording, profile, configuration"},
 	{ExitHost, "the host cannot do it: no engine, no memory, a KVM failure"},
 	{ExitTerminal, "the screen needs a terminal and there is none"},
 	{ExitAssert, "an assertion of --assert does not hold"},

@@ -13,11 +13,13 @@ func newReplay(env *Env) *cobra.Command {
 	var o session.Options
 	var verify bool
 	var compare string
+	var screen screenSetup
 	c := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "play a recording on the screen",
 		Long: `replay opens a recording on the same screen as a live run: play, pause, step
 both ways, seek, break at a condition. Knobs cannot be turned in a recording.
+Bookmarks are kept beside it, in FILE.marks.
 
 With --verify a recording of the model is executed again, without a screen, and
 compared event by event; the first that differs is printed with its counterpart
@@ -27,7 +29,7 @@ and the exit code is 6.`,
   ticktrap replay --compare before.tt after.tt`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			rec, f, err := trace.OpenFile(args[0])
 			if err != nil {
 				return with(ExitInput, err)
@@ -39,17 +41,27 @@ and the exit code is 6.`,
 			if !env.Terminal {
 				return fail(ExitTerminal, "the screen needs a terminal; without one use: ticktrap report %s", args[0])
 			}
-			return playRecording(env, args[0], rec, compare, o)
+			cfg, err := readConfig(env)
+			if err != nil {
+				return err
+			}
+			if cfg.Set("speed") && !c.Flags().Changed("speed") {
+				o.Speed = cfg.Speed
+			}
+			screen.ui = screenOptions(env, cfg)
+			return playRecording(env, args[0], rec, compare, o, screen)
 		},
 	}
 	c.Flags().Float64Var(&o.Speed, "speed", defaultSpeed, "recorded time per wall time; 0 is as fast as possible")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "start paused")
 	c.Flags().StringVar(&compare, "compare", "", "a second recording to compare with")
+	c.Flags().StringVar(&screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
 	c.Flags().BoolVar(&verify, "verify", false, "execute the recording again and compare")
 	return c
 }
 
-func playRecording(env *Env, name string, rec *trace.Recording, compare string, o session.Options) error {
+func playRecording(env *Env, name string, rec *trace.Recording, compare string, o session.Options, screen screenSetup) error {
+	o.Marks = session.MarksPath(name)
 	p, err := session.NewReplay(name, rec, env.Wall, o)
 	if err != nil {
 		return with(ExitInput, fmt.Errorf("%s: %w", name, err))
@@ -65,5 +77,5 @@ func playRecording(env *Env, name string, rec *trace.Recording, compare string, 
 			return with(ExitInput, fmt.Errorf("%s: %w", compare, err))
 		}
 	}
-	return show(env, p)
+	return show(env, p, screen)
 }

@@ -48,9 +48,10 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 		RunE:          run.RunE,
 	}
 	root.Flags().AddFlagSet(run.Flags())
+	root.PersistentFlags().StringVar(&env.config, "config", "", "configuration file (default ticktrap/config.toml in $XDG_CONFIG_HOME or ~/.config)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return with(ExitUsage, err) })
 	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newBench(env), newGuests(env), newExplain(env), newDiff(env),
-		newSweep(env), newScenarios(env), newDoctor(env))
+		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	usageErrors(root)
 	return root

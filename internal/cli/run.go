@@ -35,6 +35,7 @@ type runOptions struct {
 	speed                 float64
 	paused, noSkip, quiet bool
 	scenario              string
+	screen                screenSetup
 	repaired              bool
 	scenarioTime          clock.Nanos
 }
@@ -68,6 +69,9 @@ DEADLINE:NAME=VALUE after so many handled deadlines:
 				}
 				o.guest = args[0]
 			}
+			if err := o.configure(env, c.Flags(), len(args) == 1); err != nil {
+				return err
+			}
 			if c.Flags().Changed("vcpus") && o.vcpus < 1 || c.Flags().Changed("pcpus") && o.pcpus < 1 {
 				return fail(ExitUsage, "--vcpus and --pcpus: want 1 to %d", vmm.MaxVCPUs)
 			}
@@ -98,6 +102,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON document (with --headless)")
 	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (repeatable)")
 	f.StringVar(&o.record, "record", "", "record the session to a new file")
+	f.StringVar(&o.screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
 	f.Float64Var(&o.speed, "speed", defaultSpeed, "guest time per wall time on the screen; 0 is as fast as possible")
 	f.BoolVar(&o.paused, "paused", false, "start paused")
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
@@ -120,6 +125,9 @@ func (o *runOptions) run(env *Env) error {
 		if !env.Terminal {
 			return fail(ExitTerminal, "the screen needs a terminal; without one use: ticktrap run --headless")
 		}
+	}
+	if o.headless && o.screen.cast != "" {
+		return fail(ExitUsage, "--cast records the screen, and --headless has none")
 	}
 	r, err := o.runner()
 	if err != nil {

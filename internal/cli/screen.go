@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -18,7 +19,7 @@ func (o *runOptions) runScreen(env *Env, r *session.Runner) error {
 	if err != nil {
 		return with(ExitInput, err)
 	}
-	err = show(env, live)
+	err = show(env, live, o.screen)
 	var f vmm.Frame
 	live.Frame(&f)
 	if cerr := live.Close(); err == nil {
@@ -30,12 +31,38 @@ func (o *runOptions) runScreen(env *Env, r *session.Runner) error {
 	return err
 }
 
+// screenSetup is what the command line and the configuration say about the
+// screen.
+type screenSetup struct {
+	ui   ui.Options
+	cast string // file to record the screen to, empty if not
+}
+
 // show runs the screen until the user leaves it, or a signal ends it. The
 // terminal is restored in every case, a panic included.
-func show(env *Env, s vmm.Session) error {
+func show(env *Env, s vmm.Session, set screenSetup) (err error) {
+	if set.cast != "" {
+		out, ok := env.Out.(*os.File)
+		if !ok {
+			return fail(ExitTerminal, "--cast needs a terminal")
+		}
+		var f vmm.Frame
+		s.Frame(&f)
+		c, cerr := newCast(set.cast, "ticktrap "+printable(f.Header.Guest), env.getenv("TERM"), env.Wall.Now,
+			func() (w, h int) { return terminalSize(out) })
+		if cerr != nil {
+			return with(ExitInput, cerr)
+		}
+		set.ui.Output = castTerminal{out, c}
+		defer func() { err = errors.Join(err, with(ExitHost, c.close())) }()
+	}
+	return runUI(s, set.ui)
+}
+
+func runUI(s vmm.Session, o ui.Options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	err := ui.Run(ctx, s, ui.Options{NoColor: env.Getenv("NO_COLOR") != ""})
+	err := ui.Run(ctx, s, o)
 	switch {
 	case ctx.Err() != nil:
 		return fail(ExitSignal, "stopped by a signal")
