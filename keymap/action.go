@@ -37,6 +37,8 @@ const (
 	PageDown
 	Top
 	Bottom
+	Start
+	End
 	Open
 	Back
 	APICv
@@ -61,7 +63,11 @@ const (
 	Jump
 	Explain
 	Compare
+	BrushLeft
+	BrushRight
+	BrushChart
 	Copy
+	Picture
 	Record
 	Help
 	Palette

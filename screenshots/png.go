@@ -14,12 +14,14 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
+
+	"ticktrap/ui/picture"
 )
 
-// The size of a cell and of the margin in pixels.
+// The size of a cell and of the margin in pixels, and of the font.
 const (
-	cellW, cellH = 10, 20
-	margin       = 12
+	cellW, cellH = picture.CellW, picture.CellH
+	margin       = picture.Margin
 	fontSize     = 16
 )
 
@@ -43,18 +45,18 @@ func face(ttf []byte) (font.Face, error) {
 }
 
 // renderPNG draws a frame.
-func renderPNG(f frame, p palette) ([]byte, error) {
+func renderPNG(f picture.Frame) ([]byte, error) {
 	fs, err := newFaces()
 	if err != nil {
 		return nil, err
 	}
-	img := image.NewRGBA(image.Rect(0, 0, f.w*cellW+2*margin, f.h*cellH+2*margin))
-	draw.Draw(img, img.Bounds(), image.NewUniform(p.bg), image.Point{}, draw.Src)
-	for y, row := range f.rows {
+	img := image.NewRGBA(image.Rect(0, 0, f.W*cellW+2*margin, f.H*cellH+2*margin))
+	draw.Draw(img, img.Bounds(), image.NewUniform(f.Palette.BG), image.Point{}, draw.Src)
+	for y, row := range f.Rows {
 		for x, g := range row {
 			r := image.Rect(margin+x*cellW, margin+y*cellH, margin+(x+1)*cellW, margin+(y+1)*cellH)
-			if g.bg != p.bg {
-				draw.Draw(img, r, image.NewUniform(g.bg), image.Point{}, draw.Src)
+			if g.BG != f.Palette.BG {
+				draw.Draw(img, r, image.NewUniform(g.BG), image.Point{}, draw.Src)
 			}
 			drawGlyph(img, r, g, fs)
 		}
@@ -67,29 +69,29 @@ func renderPNG(f frame, p palette) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func drawGlyph(img *image.RGBA, r image.Rectangle, g glyph, fs faces) {
-	if g.r == ' ' || g.r == 0 {
+func drawGlyph(img *image.RGBA, r image.Rectangle, g picture.Glyph, fs faces) {
+	if g.R == ' ' || g.R == 0 {
 		return
 	}
-	if ss := shapesOf(g.r); ss != nil {
+	if ss := picture.ShapesOf(g.R); ss != nil {
 		for _, s := range ss {
-			fillShape(img, r, s, g.fg)
+			fillShape(img, r, s, g.FG)
 		}
 		return
 	}
 	fc := fs.plain
-	if g.bold {
+	if g.Bold {
 		fc = fs.bold
 	}
-	d := font.Drawer{Dst: img, Src: image.NewUniform(g.fg), Face: fc,
+	d := font.Drawer{Dst: img, Src: image.NewUniform(g.FG), Face: fc,
 		Dot: fixed.P(r.Min.X, r.Min.Y+15)}
-	d.DrawString(string(g.r))
+	d.DrawString(string(g.R))
 }
 
-func fillShape(img *image.RGBA, r image.Rectangle, s shape, c color.RGBA) {
+func fillShape(img *image.RGBA, r image.Rectangle, s picture.Shape, c color.RGBA) {
 	ras := vector.NewRasterizer(r.Dx(), r.Dy())
-	for i, p := range s.pts {
-		x, y := float32(p.x*float64(r.Dx())), float32(p.y*float64(r.Dy()))
+	for i, p := range s.Pts {
+		x, y := float32(p.X*float64(r.Dx())), float32(p.Y*float64(r.Dy()))
 		if i == 0 {
 			ras.MoveTo(x, y)
 		} else {
@@ -97,7 +99,7 @@ func fillShape(img *image.RGBA, r image.Rectangle, s shape, c color.RGBA) {
 		}
 	}
 	ras.ClosePath()
-	a := uint8(255 * s.alpha)
+	a := uint8(255 * s.Alpha)
 	src := color.NRGBA{c.R, c.G, c.B, a}
 	ras.Draw(img, r, image.NewUniform(src), image.Point{})
 }

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/ui"
+	"ticktrap/ui/picture"
 )
 
 // Scene is one picture: a run, the screen's size and theme, and what the user
@@ -148,24 +149,7 @@ func (sc *Scene) Text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return plain(parse(s, sc.W, sc.H, darkPalette)), nil
-}
-
-func plain(f frame) string {
-	var out []rune
-	for _, row := range f.rows {
-		line := make([]rune, 0, len(row))
-		for _, g := range row {
-			if g.r != 0 {
-				line = append(line, g.r)
-			}
-		}
-		for len(line) > 0 && line[len(line)-1] == ' ' {
-			line = line[:len(line)-1]
-		}
-		out = append(append(out, line...), '\n')
-	}
-	return string(out)
+	return picture.Parse(s, sc.W, sc.H, picture.Dark).Plain(), nil
 }
 
 // Write makes the scene's SVG and PNG in a directory.
@@ -174,12 +158,12 @@ func (sc *Scene) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	p := darkPalette
+	p := picture.Dark
 	if sc.Theme == "light" {
-		p = lightPalette
+		p = picture.Light
 	}
-	f := parse(s, sc.W, sc.H, p)
-	img, err := renderPNG(f, p)
+	f := picture.Parse(s, sc.W, sc.H, p)
+	img, err := renderPNG(f)
 	if err != nil {
 		return err
 	}
@@ -189,5 +173,5 @@ func (sc *Scene) Write(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, sc.Name+".png"), img, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, sc.Name+".svg"), renderSVG(f, p), 0o644)
+	return os.WriteFile(filepath.Join(dir, sc.Name+".svg"), f.SVG(), 0o644)
 }

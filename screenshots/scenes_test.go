@@ -5,6 +5,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"ticktrap/ui/picture"
 )
 
 func TestScenesShowWhatTheyAreFor(t *testing.T) {
@@ -46,22 +48,6 @@ func TestASceneIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestFramesAreReadWithTheirLooks(t *testing.T) {
-	f := parse("a\x1b[1;38;2;1;2;3mb\x1b[0m\n\x1b[7m世\x1b[0;94mx", 5, 2, darkPalette)
-	if g := f.rows[0][1]; g.r != 'b' || !g.bold || g.fg != (rgb(0x010203)) {
-		t.Errorf("second cell = %+v", g)
-	}
-	if g := f.rows[0][0]; g.r != 'a' || g.fg != darkPalette.fg || g.bold {
-		t.Errorf("first cell = %+v", g)
-	}
-	if g := f.rows[1][0]; g.bg != darkPalette.fg || g.fg != darkPalette.bg {
-		t.Errorf("reversed cell = %+v", g)
-	}
-	if g := f.rows[1][2]; g.r != 'x' || g.fg != darkPalette.ansi[12] {
-		t.Errorf("the cell after a wide rune = %+v", g)
-	}
-}
-
 func TestEveryRuneOfTheScreensIsDrawnOrInTheFont(t *testing.T) {
 	fs, err := newFaces()
 	if err != nil {
@@ -73,7 +59,7 @@ func TestEveryRuneOfTheScreensIsDrawnOrInTheFont(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range text {
-			if r == '\n' || r == ' ' || shapesOf(r) != nil {
+			if r == '\n' || r == ' ' || picture.ShapesOf(r) != nil {
 				continue
 			}
 			if _, ok := fs.plain.GlyphAdvance(r); !ok {
@@ -84,8 +70,8 @@ func TestEveryRuneOfTheScreensIsDrawnOrInTheFont(t *testing.T) {
 }
 
 func TestPicturesHaveTheSizeOfTheirScreen(t *testing.T) {
-	f := parse("╭─┤1├─╮\n│⣿▆░✓◆┃│", 9, 2, darkPalette)
-	img, err := renderPNG(f, darkPalette)
+	f := picture.Parse("╭─┤1├─╮\n│⣿▆░✓◆┃│", 9, 2, picture.Dark)
+	img, err := renderPNG(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +79,7 @@ func TestPicturesHaveTheSizeOfTheirScreen(t *testing.T) {
 	if err != nil || cfg.Width != 9*cellW+2*margin || cfg.Height != 2*cellH+2*margin {
 		t.Errorf("the PNG is %d×%d, %v", cfg.Width, cfg.Height, err)
 	}
-	svg := string(renderSVG(f, darkPalette))
+	svg := string(f.SVG())
 	for _, want := range []string{`width="114" height="64"`, "<path", ">1</text>", "</svg>"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the SVG lacks %q:\n%s", want, svg)

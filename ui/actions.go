@@ -62,13 +62,21 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
 	keymap.Explain:  func(m *Model) tea.Cmd { m.explainSelected(); return nil },
 	keymap.Compare:  (*Model).startCompare,
-	keymap.Copy:     (*Model).copyLine,
-	keymap.Record:   (*Model).toggleRecord,
-	keymap.Help:     func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
-	keymap.Palette:  func(m *Model) tea.Cmd { return m.ask(askPalette) },
-	keymap.Theme:    (*Model).nextTheme,
-	keymap.Units:    func(m *Model) tea.Cmd { m.nanos = !m.nanos; return nil },
-	keymap.Quit:     (*Model).quit,
+
+	keymap.BrushLeft:  brusher(keymap.BrushLeft),
+	keymap.BrushRight: brusher(keymap.BrushRight),
+	keymap.BrushChart: brusher(keymap.BrushChart),
+
+	keymap.Copy:    (*Model).copyLine,
+	keymap.Picture: (*Model).savePicture,
+	keymap.Start:   func(m *Model) tea.Cmd { return m.seekEnd(keymap.Top) },
+	keymap.End:     func(m *Model) tea.Cmd { return m.seekEnd(keymap.Bottom) },
+	keymap.Record:  (*Model).toggleRecord,
+	keymap.Help:    func(m *Model) tea.Cmd { m.helping, m.helpOff = !m.helping, 0; return nil },
+	keymap.Palette: func(m *Model) tea.Cmd { return m.ask(askPalette) },
+	keymap.Theme:   (*Model).nextTheme,
+	keymap.Units:   func(m *Model) tea.Cmd { m.nanos = !m.nanos; return nil },
+	keymap.Quit:    (*Model).quit,
 }
 
 // act carries out an action, or says why it is not possible now.
@@ -110,6 +118,15 @@ func (m *Model) moves(a keymap.Action) bool {
 	return m.panes[m.focus].act(m.scene(), a, arr[m.focus].h-2)
 }
 
+// brusher moves the brush in the charts of Deadlines, wherever the focus is.
+func brusher(a keymap.Action) func(m *Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		m.focusOn(paneDeadlines)
+		m.panes[paneDeadlines].act(m.scene(), a, 0)
+		return nil
+	}
+}
+
 // scrolled is an offset after a moving action.
 func scrolled(off int, a keymap.Action, page int) (int, bool) {
 	switch a {
@@ -124,6 +141,10 @@ func scrolled(off int, a keymap.Action, page int) (int, bool) {
 	case keymap.Top:
 		off = 0
 	case keymap.Bottom:
+		off = 1 << 20
+	case keymap.Start:
+		off = 0
+	case keymap.End:
 		off = 1 << 20
 	default:
 		return off, false
@@ -144,8 +165,16 @@ func (m *Model) whyNot(a keymap.Action) string {
 		if !st.CanBack {
 			return "this session cannot go back: it keeps no snapshots to return to"
 		}
+	case keymap.Filter:
+		if _, ok := m.panes[m.focus].(filterer); !ok {
+			return paneTitles[m.focus] + " has no lines to filter: Deadlines, Kicks, Exits and Console have"
+		}
+	case keymap.BrushLeft, keymap.BrushRight, keymap.BrushChart:
+		if m.frame.State.Deadlines.Late.Count() == 0 {
+			return "there is no deadline to brush yet"
+		}
 	case keymap.Jump:
-		if !st.CanBack && m.frame.State.Bookmarks.Len() == 0 {
+		if !st.CanBack && numMarks(m.frame) == 0 {
 			return "there is no bookmark to jump to; m sets one"
 		}
 	case keymap.Compare:
@@ -221,7 +250,7 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 }
 
 func (m *Model) focusOn(p paneID) tea.Cmd {
-	m.focus, m.open, m.why, m.helping, m.comparing = p, nil, nil, false, false
+	m.focus, m.open, m.why, m.helping, m.comparing, m.marking = p, nil, nil, false, false, false
 	return nil
 }
 
@@ -229,6 +258,8 @@ func (m *Model) back() tea.Cmd {
 	switch {
 	case m.helping:
 		m.helping = false
+	case m.marking:
+		m.marking = false
 	case m.comparing:
 		m.comparing = false
 	case m.why != nil:
@@ -238,13 +269,26 @@ func (m *Model) back() tea.Cmd {
 	case m.zoom:
 		m.zoom = false
 	default:
-		m.panes[m.focus].filter("")
+		m.unfilter()
 		m.said = ""
 	}
 	return nil
 }
 
+// unfilter shows all lines of the focused pane again.
+func (m *Model) unfilter() {
+	if p, ok := m.panes[m.focus].(*deadlinesPane); ok {
+		p.setBrush(brush{})
+	}
+	if p, ok := m.panes[m.focus].(filterer); ok {
+		p.filter("")
+	}
+}
+
 func (m *Model) openSelected() tea.Cmd {
+	if m.why != nil {
+		return m.openExplained()
+	}
 	switch p := m.panes[m.focus].(type) {
 	case *exitsPane:
 		if n := p.chosen(m.scene()); n != trace.NoNum {
@@ -255,11 +299,7 @@ func (m *Model) openSelected() tea.Cmd {
 	case *knobsPane:
 		return m.turn(knobRows[p.sel].knob, false)
 	case *deadlinesPane:
-		if n := p.exitOf(m.scene()); n != trace.NoNum {
-			m.focus, m.open = paneExits, &inspector{num: n}
-			return nil
-		}
-		m.refuse("no exit belongs to the selected deadline")
+		m.explainSelected()
 	default:
 		m.zoom = true
 	}

@@ -93,11 +93,16 @@ func trimmed(row []cell) int {
 // render appends the canvas as styled lines, without a final newline: a style's
 // escape sequence is written only where the style changes.
 func (c *canvas) render(buf []byte, st *styles) []byte {
-	for y := 0; y < c.h; y++ {
-		if y > 0 {
+	return c.renderRect(buf, rect{0, 0, c.w, c.h}, st)
+}
+
+// renderRect is render for a part of the canvas.
+func (c *canvas) renderRect(buf []byte, r rect, st *styles) []byte {
+	for y := r.y; y < r.y+r.h; y++ {
+		if y > r.y {
 			buf = append(buf, '\n')
 		}
-		row := c.cells[y*c.w : (y+1)*c.w]
+		row := c.cells[y*c.w+r.x : y*c.w+r.x+r.w]
 		now := ""
 		for _, cl := range row[:trimmed(row)] {
 			if cl.r == wideTail {
@@ -218,6 +223,18 @@ func (a area) mark(y int, flags style) {
 		row[x].s |= flags
 	}
 }
+
+// markColumns marks the columns from x0 to x1.
+func (a area) markColumns(x0, x1 int) {
+	for x := max(x0, 0); x <= min(x1, a.w-1); x++ {
+		for y := range a.h {
+			a.c.cells[(a.y+y)*a.c.w+a.x+x].s |= selected
+		}
+	}
+}
+
+// has reports whether a cell of the canvas is in a.
+func (a area) has(x, y int) bool { return x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h }
 
 // box draws a rounded frame around a and returns its inside.
 func (a area) box(s style) area {

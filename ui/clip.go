@@ -38,12 +38,11 @@ func (m *Model) lineText() string {
 			return exitText(s, x)
 		}
 	case *deadlinesPane:
-		if c := st.Chains.Get(p.selected(s)); c != nil {
+		if c := p.chosen(s); c != nil {
 			return chainText(c)
 		}
 	case *kicksPane:
-		r := &st.KickLedger
-		if k := r.Get(p.list.at(r.First(), r.N)); k != nil {
+		if k := p.chosen(s); k != nil {
 			return kickText(k)
 		}
 	}
@@ -92,6 +91,6 @@ func kickText(k *trace.KickRecord) string {
 	if k.From != trace.NoCPU {
 		from = cpuWord(k.From)
 	}
-	return fmt.Sprintf("kick: target %d from %s mode %s decision %v steps %s", k.Target, from, trace.ModeNames[min(int(k.Mode), 3)],
+	return fmt.Sprintf("kick: target %d from %s mode %s decision %v steps %s", k.Target, from, kickMode(k.Mode),
 		k.Decision, maskWords(uint64(k.Steps), trace.KickStepNames))
 }

@@ -232,13 +232,8 @@ func overlayHistogram(s *scene, a area, x, y *trace.Lateness) {
 	if x.Count() == 0 || y.Count() == 0 {
 		return
 	}
-	band := float64(trace.OnTimeBand)
-	lo := symlog(float64(min(x.Min, y.Min)), band)
-	hi := max(symlog(float64(max(x.Max, y.Max)), band), lo+0.4)
-	col := func(v float64) int {
-		return min(max(int((symlog(v, band)-lo)/(hi-lo)*float64(a.w-1)+0.5), 0), a.w-1)
-	}
-	cx, cy := histColumns(x, a.w, col), histColumns(y, a.w, col)
+	k := newLateScale(min(x.Min, y.Min), max(x.Max, y.Max), a.w)
+	cx, cy := histColumns(x, k), histColumns(y, k)
 	share := func(cs []float64, n uint64) (most float64) {
 		for i := range cs {
 			cs[i] /= float64(n)
@@ -266,7 +261,7 @@ func overlayHistogram(s *scene, a area, x, y *trace.Lateness) {
 	for _, v := range []float64{-1e5, -1e4, -1e3, 0, 1e3, 1e4, 1e5} {
 		if v >= float64(min(x.Min, y.Min)) && v <= float64(max(x.Max, y.Max)) {
 			mark := tickLabel(s, v)
-			a.text(min(max(col(v)-textWidth(mark)/2, 0), a.w-textWidth(mark)), h+1, dim, mark)
+			a.text(min(max(k.col(v)-textWidth(mark)/2, 0), a.w-textWidth(mark)), h+1, dim, mark)
 		}
 	}
 }

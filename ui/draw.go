@@ -136,26 +136,17 @@ var footerActions = map[string][]keymap.Action{
 	"": {keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextPane, keymap.Zoom, keymap.Help, keymap.Palette,
 		keymap.Quit, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut,
 		keymap.AdvanceUp, keymap.Adaptive, keymap.WaitPlacement, keymap.Record},
-	"Exits":     {keymap.Open, keymap.Explain, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.Bottom, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Exits":     {keymap.Open, keymap.Explain, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.End, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"Deadlines": {keymap.Explain, keymap.Right, keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.NextLate, keymap.Compare, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"Knobs":     {keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
-	"Console":   {keymap.Filter, keymap.PageUp, keymap.Bottom, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	"Console":   {keymap.Filter, keymap.PageUp, keymap.End, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"inspector": {keymap.Back, keymap.Explain, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
 	"help":      {keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Palette},
 }
 
 func (m *Model) drawFooter(s *scene, a area) {
 	if m.prompt != nil && m.prompt.kind != askPalette {
-		p := m.prompt
-		x := a.text(1, 0, keyHint, prompts[p.kind].label)
-		if p.input.Value() == "" {
-			a.cut(x+1, 0, a.w-x-1, dim, prompts[p.kind].hint)
-		}
-		drawInput(a.sub(x, 0, a.w-x, 1), p)
-		a.text(1, 1, keyHint, "enter")
-		a.text(7, 1, dim, "accept")
-		a.text(15, 1, keyHint, "esc")
-		a.text(19, 1, dim, "cancel")
+		drawPrompt(a, m.prompt, m.lastText[m.prompt.kind] != "")
 		return
 	}
 	if m.said != "" {
@@ -175,6 +166,32 @@ func (m *Model) drawFooter(s *scene, a area) {
 		x = a.text(x, 1, keyHint, key)
 		x = a.text(x+1, 1, pick(m.whyNot(act) == "", text, faint), short) + 2
 	}
+}
+
+// drawPrompt draws the line being typed and, below, its keys or what is wrong
+// with it, pointing at the column.
+func drawPrompt(a area, p *prompt, hasLast bool) {
+	x := a.text(1, 0, keyHint, prompts[p.kind].label)
+	if p.input.Value() == "" {
+		a.cut(x+1, 0, a.w-x-1, dim, prompts[p.kind].hint)
+	}
+	from := drawInput(a.sub(x, 0, a.w-x, 1), p)
+	if p.err != nil {
+		words := p.err.Error()
+		at := min(max(x+p.err.Col-1-from, x), a.w-2)
+		a.put(at, 1, '▲', bad)
+		if room := a.w - at - 3; room >= min(textWidth(words), 30) {
+			a.cut(at+2, 1, room, bad, words)
+		} else {
+			a.right(at-1, 1, bad, cutString(words, max(at-2, 1)))
+		}
+		return
+	}
+	ps := []piece{{"enter", keyHint, 0}, {" accept  ", dim, 0}, {"esc", keyHint, 0}, {" cancel  ", dim, 0}}
+	if hasLast {
+		ps = append(ps, piece{"↑", keyHint, 0}, piece{" the last one", dim, 0})
+	}
+	a.pieces(1, 1, a.w-1, ps)
 }
 
 // barWords adapts a key's words to what is in front.
@@ -210,11 +227,12 @@ func (m *Model) front() string {
 	return ""
 }
 
-// drawInput draws the typed text and the cursor.
-func drawInput(a area, p *prompt) {
+// drawInput draws the typed text and the cursor. It returns the first character
+// that is shown.
+func drawInput(a area, p *prompt) (from int) {
 	v := []rune(p.input.Value())
 	pos := p.input.Position()
-	from := max(pos-a.w+2, 0)
+	from = max(pos-a.w+2, 0)
 	x := 0
 	for i := from; i <= len(v) && x < a.w; i++ {
 		r := ' '
@@ -226,11 +244,12 @@ func drawInput(a area, p *prompt) {
 			st |= selected
 			if r == ' ' && len(v) == 0 {
 				a.put(0, 0, '▏', value)
-				return
+				return from
 			}
 		}
 		x = a.text(x, 0, st, string(r))
 	}
+	return from
 }
 
 func drawQuestion(body area, q *question, keys *keymap.Map) {

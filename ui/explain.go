@@ -3,6 +3,8 @@ package ui
 import (
 	"strconv"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/trace"
@@ -12,8 +14,9 @@ import (
 // explaining is an open explanation. It is made once, when it is asked for, so
 // that it stays while the guest runs on.
 type explaining struct {
-	x   *explain.Explanation
-	off int
+	x    *explain.Explanation
+	exit trace.Num // an exit that belongs to the deadline
+	off  int
 }
 
 // explainSelected explains the deadline that is in front: that of the opened
@@ -37,13 +40,23 @@ func (m *Model) explainSelected() {
 		}
 	default:
 		d := m.panes[paneDeadlines].(*deadlinesPane)
-		c = st.Chains.Get(d.selected(s))
+		c = d.chosen(s)
 	}
 	if c == nil {
 		m.refuse("there is no deadline to explain yet")
 		return
 	}
-	m.why = &explaining{x: explain.Explain(&s.f.Header, st, c)}
+	m.why = &explaining{x: explain.Explain(&s.f.Header, st, c), exit: exitOfChain(st, c)}
+}
+
+// openExplained opens the exit of the explained deadline.
+func (m *Model) openExplained() tea.Cmd {
+	if exitByNum(&m.frame.State, m.why.exit) == nil {
+		m.refuse("no exit that is still kept belongs to this deadline")
+		return nil
+	}
+	m.focus, m.open, m.why = paneExits, &inspector{num: m.why.exit}, nil
+	return nil
 }
 
 func (e *explaining) act(a keymap.Action, page int) bool {

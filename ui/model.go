@@ -31,6 +31,8 @@ type Options struct {
 	Keys []keymap.Binding
 	// RecordTo is the file that a recording is suggested to go to.
 	RecordTo string
+	// Dir is where pictures are saved; empty is the current directory.
+	Dir string
 	// Focus is the name of the pane to begin with; empty is Timer's. Zoom gives it
 	// the whole screen.
 	Focus string
@@ -75,6 +77,13 @@ type Model struct {
 	compareOff int
 	verdict    *diff.Diff        // nil until computed
 	lastText   [numAsking]string // what was typed last, by prompt
+
+	marking bool // the list of bookmarks is open
+	markSel int
+
+	held              hold
+	seeking, seekMore bool // a seek is on its way, and another is wanted
+	seekNext          clock.TSC
 
 	nanos    bool
 	said     string // last notice

@@ -36,7 +36,7 @@ func newRig(t *testing.T, w, h, events int) *rig {
 	s := uitest.New(uitest.Header(), events400())
 	s.CPUs = uitest.CPUs()
 	s.Play(events)
-	r := &rig{t, New(s, Options{Theme: "mono"}), s}
+	r := &rig{t, New(s, Options{Theme: "mono", Dir: t.TempDir()}), s}
 	r.send(tea.WindowSizeMsg{Width: w, Height: h})
 	r.frame()
 	return r
@@ -54,16 +54,26 @@ func (r *rig) send(msg tea.Msg) tea.Msg {
 	}
 	out := cmd()
 	switch out.(type) {
-	case doneMsg, compareMsg:
+	case doneMsg, compareMsg, savedMsg:
 		r.m.Update(out)
 	}
 	r.frame()
 	return out
 }
 
-// press sends keys, named as keymap names them; a comma separates them.
+// press sends keys, named as keymap names them; a comma separates them, and one
+// key is itself. What is in quotes is typed.
 func (r *rig) press(keys string) (last tea.Msg) {
+	if len([]rune(keys)) == 1 {
+		return r.send(KeyMsg(keys))
+	}
 	for _, k := range strings.Split(keys, ",") {
+		if text, ok := strings.CutPrefix(k, `"`); ok {
+			for _, c := range strings.TrimSuffix(text, `"`) {
+				r.send(KeyMsg(string(c)))
+			}
+			continue
+		}
 		last = r.send(KeyMsg(k))
 	}
 	return last
@@ -111,7 +121,7 @@ func TestEveryActionDrivesTheScreen(t *testing.T) {
 // moving are the actions that may find nothing to move.
 func moving(a keymap.Action) bool {
 	return slices.Contains([]keymap.Action{keymap.Up, keymap.Down, keymap.Left, keymap.Right, keymap.PageUp, keymap.PageDown, keymap.Top,
-		keymap.Bottom, keymap.Back, keymap.PaneTimer, keymap.PaneDeadlines, keymap.PaneFastpath, keymap.PaneKicks,
+		keymap.Bottom, keymap.Start, keymap.End, keymap.Back, keymap.PaneTimer, keymap.PaneDeadlines, keymap.PaneFastpath, keymap.PaneKicks,
 		keymap.PaneKnobs, keymap.PaneExits, keymap.PaneConsole, keymap.Units}, a)
 }
 
@@ -143,11 +153,14 @@ func TestKeysAskTheSession(t *testing.T) {
 		{"R", []vmm.Command{knob(trace.KnobRunningShort, uint64(vmm.ShortcutOff))}},
 		{"]", []vmm.Command{{Verb: vmm.DoSpeed, Speed: 10}}},
 		{"[", []vmm.Command{{Verb: vmm.DoSpeed, Speed: 0.1}}},
-		{"b,l,a,t,e,enter", []vmm.Command{{Verb: vmm.DoBreak, Text: "late"}}},
+		{`b,"late > 1us",enter`, []vmm.Command{{Verb: vmm.DoBreak, Text: "late > 1us"}}},
+		{"b,l,a,t,e,enter", nil}, // no condition yet
 		{"b,enter", []vmm.Command{{Verb: vmm.DoBreak}}},
 		{"b,l,esc", nil},
-		{">,e,n,d,enter", []vmm.Command{{Verb: vmm.DoRunTo, Text: "end"}}},
-		{">,e,n,d,enter,>,enter", []vmm.Command{{Verb: vmm.DoRunTo, Text: "end"}, {Verb: vmm.DoRunTo, Text: "end"}}},
+		{`>,"knob changed",enter`, []vmm.Command{{Verb: vmm.DoRunTo, Text: "knob changed"}}},
+		{`>,"knob changed",enter,>,enter`, []vmm.Command{{Verb: vmm.DoRunTo, Text: "knob changed"}, {Verb: vmm.DoRunTo, Text: "knob changed"}}},
+		{`>,"knob changed",enter,b,up,enter`, []vmm.Command{{Verb: vmm.DoRunTo, Text: "knob changed"}, {Verb: vmm.DoBreak}}},
+		{`b,"late > 1us",enter,b,"x",up,enter`, []vmm.Command{{Verb: vmm.DoBreak, Text: "late > 1us"}, {Verb: vmm.DoBreak, Text: "late > 1us"}}},
 		{"n", []vmm.Command{{Verb: vmm.DoRunTo, Text: "late > 100"}}},
 		{"m,x,enter", []vmm.Command{{Verb: vmm.DoMark, Text: "x"}}},
 		{"m,x,enter,',x,enter", []vmm.Command{{Verb: vmm.DoMark, Text: "x"}, {Verb: vmm.DoSeek}}},
@@ -318,7 +331,9 @@ func TestFilterShowsMatchingLinesOnly(t *testing.T) {
 	if s := r.screen(); strings.Contains(s, "MSR_WRITE") || !strings.Contains(s, "HLT") {
 		t.Errorf("filter !msr shows:\n%s", s)
 	}
-	r.press("/,x,esc")
+	r.press("/,x,esc") // leaves the filter as it was
+	r.wants("/!msr")
+	r.press("esc")
 	r.wants("MSR_WRITE")
 }
 

@@ -4,6 +4,7 @@ import (
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/trace"
+	"ticktrap/trace/query"
 	"ticktrap/vmm"
 )
 
@@ -36,11 +37,21 @@ type pane interface {
 	act(s *scene, act keymap.Action, rows int) bool
 	// click selects what is at (x, y) of the pane's inside; open asks to open it.
 	click(s *scene, x, y int) (open bool)
-	// filter sets the text that lines must contain; "" shows all.
-	filter(text string)
 	// help is what the pane shows, as lines.
 	help() []string
 }
+
+// filterer is a pane with lines that can be filtered.
+type filterer interface {
+	// filter sets what lines must meet; "" shows all. It returns what is wrong
+	// with a condition.
+	filter(text string) *query.Error
+	// filtered is the filter as it was typed.
+	filtered() string
+}
+
+// dragger is a pane in which the pointer can be drawn along.
+type dragger interface{ drag(s *scene, x, y int) }
 
 // scene is what panes draw from: the frame and how to show it.
 type scene struct {

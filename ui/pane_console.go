@@ -8,12 +8,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ticktrap/keymap"
+	"ticktrap/trace/query"
 )
 
 // consolePane shows what the guest wrote to its serial port.
 type consolePane struct {
 	off    int // lines up from the newest
-	match  matcher
+	match  filter
 	filled uint64 // bytes that lines were made from
 	lines  []string
 	raw    []byte
@@ -42,7 +43,7 @@ func (p *consolePane) update(s *scene) {
 	p.raw = c.Bytes(p.raw[:0])
 	p.lines = p.lines[:0]
 	for _, l := range strings.Split(plainText(string(p.raw)), "\n") {
-		if p.match.ok(l) {
+		if p.match.okText(l) {
 			p.lines = append(p.lines, l)
 		}
 	}
@@ -72,7 +73,11 @@ func plainText(s string) string {
 
 func (p *consolePane) draw(s *scene, a area) {
 	p.update(s)
-	if len(p.lines) == 0 {
+	switch {
+	case len(p.lines) == 0 && p.match.text != "" && s.state().Console.N > 0:
+		empty(a, "no line matches", "esc clears the filter "+p.match.text)
+		return
+	case len(p.lines) == 0:
 		empty(a, "no output", "text that the guest writes to its serial port 0x3f8 appears here")
 		return
 	}
@@ -102,30 +107,17 @@ func (p *consolePane) act(_ *scene, act keymap.Action, rows int) bool {
 
 func (p *consolePane) click(*scene, int, int) bool { return false }
 
-func (p *consolePane) filter(text string) { p.match, p.filled = newMatcher(text), 1<<64-1 }
+// filter takes a text only: a guest's lines are no moments of a condition.
+func (p *consolePane) filter(text string) *query.Error {
+	p.match, p.filled = textFilter(text), 1<<64-1
+	return nil
+}
+
+func (p *consolePane) filtered() string { return p.match.text }
 
 func (p *consolePane) help() []string {
 	return []string{
 		"What the guest wrote to its serial port, oldest line first. Escape sequences are removed and control characters shown as dots, so a guest cannot act on your terminal.",
-		"The last 64 KiB are kept. / shows only the lines that contain a text.",
+		"The last 64 KiB are kept. / shows only the lines that contain a text; ! in front shows the others.",
 	}
-}
-
-// matcher keeps lines that contain a text, or with ! in front those that do
-// not. Case does not matter.
-type matcher struct {
-	text, want string
-	not        bool
-}
-
-func newMatcher(text string) matcher {
-	want, not := strings.CutPrefix(strings.ToLower(text), "!")
-	return matcher{text, want, not}
-}
-
-func (m matcher) ok(line string) bool {
-	if m.want == "" {
-		return true
-	}
-	return strings.Contains(strings.ToLower(line), m.want) != m.not
 }

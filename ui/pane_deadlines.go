@@ -3,6 +3,7 @@ package ui
 import (
 	"ticktrap/keymap"
 	"ticktrap/trace"
+	"ticktrap/trace/query"
 )
 
 // The views of the Deadlines pane.
@@ -21,13 +22,16 @@ var viewNames = [numViews]string{"all", "chains", "over time", "histogram", "per
 // deadlinesPane shows what became of deadlines.
 type deadlinesPane struct {
 	view  int
-	list  list // of State.Chains
-	match matcher
-	shown []uint64 // chains drawn last, by row
-	top   int      // row of the first of them
+	list  lines // of State.Chains
+	match filter
+	brush brush
+	seen  verdicts
+	top   int // row of the first chain
+	// Where things were drawn last, on the canvas.
+	at, hist, dots area
 }
 
-func newDeadlinesPane() *deadlinesPane { return &deadlinesPane{list: list{follow: true}} }
+func newDeadlinesPane() *deadlinesPane { return &deadlinesPane{list: lines{list: list{follow: true}}} }
 
 func (p *deadlinesPane) status(s *scene) string {
 	st := group3(s.state().Deadlines.Count())
@@ -37,6 +41,9 @@ func (p *deadlinesPane) status(s *scene) string {
 	if p.match.text != "" {
 		st += " /" + p.match.text
 	}
+	if p.brush.kind != brushNone {
+		st += " · brush " + p.brush.words(s)
+	}
 	if !p.list.follow {
 		st += " · held"
 	}
@@ -44,7 +51,8 @@ func (p *deadlinesPane) status(s *scene) string {
 }
 
 func (p *deadlinesPane) draw(s *scene, a area) {
-	p.shown = p.shown[:0]
+	p.list.shown = p.list.shown[:0]
+	p.at, p.hist, p.dots = a, area{}, area{}
 	if s.state().Deadlines.Opened == 0 && s.state().Samples.Count() > 0 {
 		presentPercentiles(s, a)
 		return
@@ -57,9 +65,9 @@ func (p *deadlinesPane) draw(s *scene, a area) {
 	case viewChains:
 		p.chains(s, a)
 	case viewScatter:
-		presentScatter(s, a)
+		p.dots = presentScatter(s, a, &p.brush)
 	case viewHistogram:
-		presentHistogram(s, a)
+		p.hist = presentHistogram(s, a, &p.brush)
 	case viewTable:
 		presentPercentiles(s, a)
 	case viewAdvance:
@@ -78,17 +86,17 @@ func (p *deadlinesPane) drawAll(s *scene, a area) {
 		top, right := (a.h-1)*55/100, min(a.w*42/100, 74)
 		left := a.w - right - 2
 		p.chains(s, a.sub(0, 0, left, top))
-		presentScatter(s, a.sub(left+2, 0, right, top))
-		presentHistogram(s, a.sub(0, top+1, left, a.h-top-1))
+		p.dots = presentScatter(s, a.sub(left+2, 0, right, top), &p.brush)
+		p.hist = presentHistogram(s, a.sub(0, top+1, left, a.h-top-1), &p.brush)
 		presentPercentiles(s, a.sub(left+2, top+1, right, a.h-top-1))
 	default:
 		top, right := (a.h+1)/2, min(a.w*42/100, 44)
 		left := a.w - right - 2
 		p.chains(s, a.sub(0, 0, left, top))
-		presentScatter(s, a.sub(0, top, left, a.h-top))
+		p.dots = presentScatter(s, a.sub(0, top, left, a.h-top), &p.brush)
 		if top >= 6 {
 			presentPercentiles(s, a.sub(left+2, 0, right, top))
-			presentHistogram(s, a.sub(left+2, top, right, a.h-top))
+			p.hist = presentHistogram(s, a.sub(left+2, top, right, a.h-top), &p.brush)
 		} else {
 			presentPercentiles(s, a.sub(left+2, 0, right, a.h))
 		}
@@ -102,18 +110,36 @@ func (p *deadlinesPane) chains(s *scene, a area) {
 	if a.h >= 20 {
 		words = 10
 	}
-	p.shown = p.rows(s, a.h-2-words)
-	p.top = 2
-	sel := p.selected(s)
-	presentChains(s, a.sub(0, 0, a.w, a.h-words), p.shown, sel, s.focused || !p.list.follow)
-	if c := s.state().Chains.Get(sel); c != nil && words > 0 {
-		chainWords(s, a.sub(0, a.h-words+1, a.w, words-1), c)
+	r, keep := &s.state().Chains, p.keeper(s)
+	rows := p.list.fill(r.First(), r.N, a.h-2-words, keep)
+	p.top = a.y - p.at.y + 2
+	sel, ok := p.list.selected(r.First(), r.N, keep)
+	presentChains(s, a.sub(0, 0, a.w, a.h-words), rows, sel, s.focused || !p.list.follow)
+	switch {
+	case ok && words > 0:
+		chainWords(s, a.sub(0, a.h-words+1, a.w, words-1), r.Get(sel))
+	case !ok && r.N > 0 && a.h > 4:
+		empty(a.sub(0, 2, a.w, a.h-2), "no deadline here", "of the "+group3(uint64(r.Len()))+" that are kept none is in the brush or meets the filter; esc shows all")
 	}
 }
 
-func (p *deadlinesPane) keep(c *trace.Chain) bool {
-	return p.match.ok(c.Outcome.String() + " " + c.Mode.String() + " " + c.Backing.String() + " " + c.Route.String() +
-		" " + c.RouteClause.String() + " v" + cpuWord(c.VCPU) + lateWord(c))
+// keeper tells which chains the filter and the brush keep.
+func (p *deadlinesPane) keeper(s *scene) keeper {
+	if p.match.off() && p.brush.kind == brushNone {
+		return nil
+	}
+	r := &s.state().Chains
+	p.seen.begin(len(r.Buf), r.N, s.f.Status.Branch)
+	return func(n uint64) bool {
+		return p.seen.of(n, true, func() bool { return p.keeps(s, r.Get(n)) })
+	}
+}
+
+func (p *deadlinesPane) keeps(s *scene, c *trace.Chain) bool {
+	return p.brush.keeps(c) && p.match.ok(s.hz(), func() query.Moment { return query.OfChain(c) }, func() string {
+		return c.Outcome.String() + " " + c.Mode.String() + " " + c.Backing.String() + " " + c.Route.String() +
+			" " + c.RouteClause.String() + " v" + cpuWord(c.VCPU) + lateWord(c)
+	})
 }
 
 func lateWord(c *trace.Chain) string {
@@ -128,58 +154,20 @@ func lateWord(c *trace.Chain) string {
 	return " on time"
 }
 
-// rows are the chains to draw, oldest first: up to the selection, or around it.
-func (p *deadlinesPane) rows(s *scene, n int) []uint64 {
+// chosen is the selected deadline, nil if there is none.
+func (p *deadlinesPane) chosen(s *scene) *trace.Chain {
 	r := &s.state().Chains
-	out := p.shown[:0]
-	if r.N == 0 || n <= 0 {
-		return out
+	n, ok := p.list.selected(r.First(), r.N, p.keeper(s))
+	if !ok {
+		return nil
 	}
-	if p.match.want == "" {
-		from, to := p.list.window(r.First(), r.N, n)
-		for i := from; i < to; i++ {
-			out = append(out, i)
-		}
-		return out
-	}
-	sel := p.selected(s)
-	for i := sel + 1; i > r.First() && len(out) < n; i-- {
-		if p.keep(r.Get(i - 1)) {
-			out = append(out, i-1)
-		}
-	}
-	reverse(out)
-	for i := sel + 1; i < r.N && len(out) < n; i++ {
-		if p.keep(r.Get(i)) {
-			out = append(out, i)
-		}
-	}
-	return out
+	return r.Get(n)
 }
 
-// selected is the selected entry of Chains.
-func (p *deadlinesPane) selected(s *scene) uint64 {
-	r := &s.state().Chains
-	sel := p.list.at(r.First(), r.N)
-	if p.match.want == "" || r.N == 0 {
-		return sel
-	}
-	for i := sel + 1; i > r.First(); i-- {
-		if p.keep(r.Get(i - 1)) {
-			return i - 1
-		}
-	}
-	return sel
-}
-
-// exitOf is an exit that is still kept and belongs to the selected deadline.
-func (p *deadlinesPane) exitOf(s *scene) trace.Num {
-	c := s.state().Chains.Get(p.selected(s))
-	if c == nil {
-		return trace.NoNum
-	}
+// exitOfChain is an exit that is still kept and belongs to a deadline.
+func exitOfChain(st *trace.State, c *trace.Chain) trace.Num {
 	for _, n := range []trace.Num{c.EntryExit, c.FireExit, c.ArmExit} {
-		if n != trace.NoNum && exitByNum(s.state(), n) != nil {
+		if n != trace.NoNum && exitByNum(st, n) != nil {
 			return n
 		}
 	}
@@ -204,35 +192,33 @@ func (p *deadlinesPane) act(s *scene, act keymap.Action, rows int) bool {
 	case keymap.Left:
 		p.view = (p.view + numViews - 1) % numViews
 		return true
+	case keymap.BrushLeft:
+		return p.moveBrush(s, -1)
+	case keymap.BrushRight:
+		return p.moveBrush(s, +1)
+	case keymap.BrushChart:
+		return p.nextBrush(s)
 	}
 	r := &s.state().Chains
-	if p.match.want != "" && (act == keymap.Up || act == keymap.Down) {
-		step := uint64(1)
-		if act == keymap.Up {
-			step = ^uint64(0)
-		}
-		for i := p.selected(s) + step; r.Get(i) != nil; i += step {
-			if p.keep(r.Get(i)) {
-				p.list = list{sel: i, follow: i == r.N-1, top: p.list.top}
-				break
-			}
-		}
-		return true
-	}
-	return p.list.act(act, r.First(), r.N, rows)
+	return p.list.move(act, r.First(), r.N, rows, p.keeper(s))
 }
 
-func (p *deadlinesPane) click(s *scene, _, y int) bool {
-	if y < p.top || y-p.top >= len(p.shown) {
+func (p *deadlinesPane) click(s *scene, x, y int) bool {
+	if b := p.brushUnder(s, x, y); b.kind != brushNone {
+		p.setBrush(b)
 		return false
 	}
-	n := p.shown[y-p.top]
-	again := n == p.selected(s) && !p.list.follow
-	p.list = list{sel: n, top: p.list.top}
-	return again
+	r := &s.state().Chains
+	return p.list.pick(y-p.top, r.First(), r.N, p.keeper(s))
 }
 
-func (p *deadlinesPane) filter(text string) { p.match = newMatcher(text) }
+func (p *deadlinesPane) filter(text string) *query.Error {
+	p.match = newFilter(text)
+	p.seen.forget()
+	return p.match.err
+}
+
+func (p *deadlinesPane) filtered() string { return p.match.text }
 
 func (p *deadlinesPane) help() []string {
 	return []string{
@@ -242,6 +228,8 @@ func (p *deadlinesPane) help() []string {
 		"histogram — both axes logarithmic; solid columns are the deadlines since the last turned knob, the others all before. Marks: p50, p99, max.",
 		"guest saw — latencies that the guest measured itself and wrote to its memory.",
 		"advance — timer_advance_ns after each tuning step: late steps enlarge it, early ones reduce it.",
-		"← → change the view, ↑ ↓ select a chain, e explains it, enter opens its exit; n runs to the next late one.",
+		"← → change the view, ↑ ↓ select a chain, enter or e explains it (enter there opens its exit); n runs to the next late one.",
+		"brush — a click or a drag in the histogram or over time, or the keys , and . (B changes the chart), leaves only the chains of those columns; esc shows all.",
+		"/ filters by a condition such as late > 20us && backing == sw, or by a text: v1, early, lost, posted; ! in front shows the others.",
 	}
 }

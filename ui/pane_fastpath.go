@@ -66,8 +66,6 @@ func (p *fastpathPane) click(s *scene, _, y int) bool {
 	return false
 }
 
-func (p *fastpathPane) filter(string) {}
-
 func (p *fastpathPane) help() []string {
 	return []string{
 		"How often the fastpath took an exit, by reason, under the rule set in the title. The line on top is the rate over the whole run.",

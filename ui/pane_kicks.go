@@ -1,18 +1,47 @@
 package ui
 
-import "ticktrap/keymap"
+import (
+	"strings"
+
+	"ticktrap/keymap"
+	"ticktrap/trace"
+	"ticktrap/trace/query"
+)
 
 // kicksPane shows what kicks decided.
 type kicksPane struct {
-	list list
-	rows uint64 // entry drawn in the first row of the ledger
-	top  int    // first row of the ledger
+	list  lines
+	match filter
+	seen  verdicts
+	top   int // first row of the ledger
 }
 
-func newKicksPane() *kicksPane { return &kicksPane{list: list{follow: true}} }
+func newKicksPane() *kicksPane { return &kicksPane{list: lines{list: list{follow: true}}} }
 
 func (p *kicksPane) status(s *scene) string {
-	return group3(s.state().KickLedger.N) + " · " + showKnob(kickKnob, s.knob(kickKnob).Value)
+	st := group3(s.state().KickLedger.N) + " · " + showKnob(kickKnob, s.knob(kickKnob).Value)
+	if p.match.text != "" {
+		st += " /" + p.match.text
+	}
+	return st
+}
+
+// keeper tells which kicks the filter keeps.
+func (p *kicksPane) keeper(s *scene) keeper {
+	if p.match.off() {
+		return nil
+	}
+	r := &s.state().KickLedger
+	p.seen.begin(len(r.Buf), r.N, s.f.Status.Branch)
+	return func(n uint64) bool {
+		return p.seen.of(n, true, func() bool { return p.keeps(s, r.Get(n)) })
+	}
+}
+
+func (p *kicksPane) keeps(s *scene, k *trace.KickRecord) bool {
+	return p.match.ok(s.hz(), func() query.Moment { return query.OfKick(k) }, func() string {
+		return strings.Join([]string{kickSource(k), "v" + cpuWord(k.Target), kickMode(k.Mode), k.Decision.String(), stepWords(k.Steps)}, " ")
+	})
 }
 
 func (p *kicksPane) draw(s *scene, a area) {
@@ -22,18 +51,20 @@ func (p *kicksPane) draw(s *scene, a area) {
 		return
 	}
 	p.top = kickCounts(s, a)
-	p.rows = r.N
 	if p.top >= a.h-1 {
 		return
 	}
 	kickHead(a.sub(0, p.top, a.w, 1))
 	p.top++
-	from, to := p.list.window(r.First(), r.N, a.h-p.top)
-	p.rows = from
-	for n := from; n < to; n++ {
-		y := p.top + int(n-from)
+	keep := p.keeper(s)
+	sel, ok := p.list.selected(r.First(), r.N, keep)
+	if !ok {
+		empty(a.sub(0, p.top, a.w, a.h-p.top), "no kick matches", "none of the "+group3(uint64(r.Len()))+" that are kept meets the filter "+p.match.text+"; esc clears it")
+	}
+	for i, n := range p.list.fill(r.First(), r.N, a.h-p.top, keep) {
+		y := p.top + i
 		kickLine(s, a.sub(0, y, a.w, 1), r.Get(n), r.Get(n-1))
-		if n == p.list.at(r.First(), r.N) && (s.focused || !p.list.follow) {
+		if n == sel && (s.focused || !p.list.follow) {
 			a.mark(y, selected)
 		}
 	}
@@ -43,17 +74,32 @@ func (p *kicksPane) strip(s *scene, a area) { stripKicks(s, a) }
 
 func (p *kicksPane) act(s *scene, act keymap.Action, rows int) bool {
 	r := &s.state().KickLedger
-	return p.list.act(act, r.First(), r.N, rows-p.top)
+	return p.list.move(act, r.First(), r.N, rows-p.top, p.keeper(s))
 }
 
 func (p *kicksPane) click(s *scene, _, y int) bool {
-	if y >= p.top && p.rows+uint64(y-p.top) < s.state().KickLedger.N {
-		p.list = list{sel: p.rows + uint64(y-p.top), top: p.list.top}
-	}
+	r := &s.state().KickLedger
+	p.list.pick(y-p.top, r.First(), r.N, p.keeper(s))
 	return false
 }
 
-func (p *kicksPane) filter(string) {}
+// chosen is the selected kick, nil if there is none.
+func (p *kicksPane) chosen(s *scene) *trace.KickRecord {
+	r := &s.state().KickLedger
+	n, ok := p.list.selected(r.First(), r.N, p.keeper(s))
+	if !ok {
+		return nil
+	}
+	return r.Get(n)
+}
+
+func (p *kicksPane) filter(text string) *query.Error {
+	p.match = newFilter(text)
+	p.seen.forget()
+	return p.match.err
+}
+
+func (p *kicksPane) filtered() string { return p.match.text }
 
 func (p *kicksPane) help() []string {
 	return []string{
@@ -61,6 +107,7 @@ func (p *kicksPane) help() []string {
 		"delivered — how interrupts were handed over, with or without a kick: pir+ipi is a notification, pir is left to the running vCPU, irr+request is APICv off.",
 		"source → target — the vCPU loaded on the kicking CPU, and the target; self means the two are the same.",
 		"mode — the target's vcpu->mode when it was looked at. steps — what the kick executed: rcu (RCU section, barrier, task read), task (plain read), cmpxchg, store, ipi, wake.",
+		"/ filters by a condition such as kick == ipi && vcpu == 1, or by a text: self, v1, in-guest, wake, cmpxchg; ! in front shows the others.",
 		"cost — the sum of the steps' mean costs in this run, so an estimate: ≈. The algorithm is the kick knob: KA up to 5.14, KB 5.15, KC tax cut as posted, KD 5.17 on.",
 	}
 }

@@ -41,8 +41,6 @@ func (p *knobsPane) click(_ *scene, _, y int) bool {
 	return again
 }
 
-func (p *knobsPane) filter(string) {}
-
 func (p *knobsPane) help() []string {
 	return []string{
 		"Every setting that changes a decision of the loop: its key, its value, and what this engine can do about it.",

@@ -38,8 +38,6 @@ func (p *timerPane) act(s *scene, act keymap.Action, rows int) bool {
 }
 
 func (p *timerPane) click(*scene, int, int) bool { return false }
-func (p *timerPane) filter(string)               {}
-
 func (p *timerPane) help() []string {
 	return []string{
 		"One block per vCPU: what its LAPIC timer is set to, what backs it on the host, and where an expiry stands.",

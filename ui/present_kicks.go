@@ -84,6 +84,21 @@ func kickLine(s *scene, a area, k, before *trace.KickRecord) {
 	if before != nil {
 		a.right(7, 0, dim, "+"+short(uint64(max(k.At.Sub(before.At), 0))))
 	}
+	x := a.cut(9, 0, 7, vcpuStyle(k.From), kickSource(k))
+	x = a.text(x, 0, dim, " → ")
+	a.text(x, 0, vcpuStyle(k.Target), "v"+cpuWord(k.Target))
+	a.text(23, 0, text, kickMode(k.Mode))
+	a.text(32, 0, kickStyle(k.Decision), k.Decision.String())
+	cost := ""
+	if c, ok := kickCost(s.state(), k.Steps); ok && a.w >= 60 {
+		cost = "≈ " + group3(uint64(c))
+		a.right(min(a.w, kickCostCol), 0, value, cost)
+	}
+	a.cut(41, 0, min(a.w, kickCostCol)-41-textWidth(cost)-1, dim, stepWords(k.Steps))
+}
+
+// kickSource says who kicked: the vCPU loaded on the kicking CPU, and that CPU.
+func kickSource(k *trace.KickRecord) string {
 	from := "none"
 	switch {
 	case k.From == k.Target:
@@ -94,18 +109,10 @@ func kickLine(s *scene, a area, k, before *trace.KickRecord) {
 	if k.PCPU != trace.NoCPU {
 		from += "@" + cpuWord(k.PCPU)
 	}
-	x := a.cut(9, 0, 7, vcpuStyle(k.From), from)
-	x = a.text(x, 0, dim, " → ")
-	a.text(x, 0, vcpuStyle(k.Target), "v"+cpuWord(k.Target))
-	a.text(23, 0, text, trace.ModeNames[min(int(k.Mode), len(trace.ModeNames)-1)])
-	a.text(32, 0, kickStyle(k.Decision), k.Decision.String())
-	cost := ""
-	if c, ok := kickCost(s.state(), k.Steps); ok && a.w >= 60 {
-		cost = "≈ " + group3(uint64(c))
-		a.right(min(a.w, kickCostCol), 0, value, cost)
-	}
-	a.cut(41, 0, min(a.w, kickCostCol)-41-textWidth(cost)-1, dim, stepWords(k.Steps))
+	return from
 }
+
+func kickMode(m trace.Mode) string { return trace.ModeNames[min(int(m), len(trace.ModeNames)-1)] }
 
 func stepWords(steps trace.KickSteps) string {
 	return strings.ReplaceAll(maskWords(uint64(steps), trace.KickStepNames), "|", " ")
@@ -142,7 +149,7 @@ func stripKicks(s *scene, a area) {
 		ps = append(ps, piece{" " + d.String() + " ", pick(n > 0, kickStyle(d), dim), i}, piece{short(n), pick(n > 0, value, dim), i})
 	}
 	if l := s.state().KickLedger.Last(0); l != nil {
-		ps = append(ps, piece{"  last ", label, 6}, piece{"v" + cpuWord(l.Target) + " " + trace.ModeNames[min(int(l.Mode), 3)] + " " +
+		ps = append(ps, piece{"  last ", label, 6}, piece{"v" + cpuWord(l.Target) + " " + kickMode(l.Mode) + " " +
 			stepWords(l.Steps), dim, 6})
 	}
 	a.pieces(0, 0, a.w, ps)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
+	"ticktrap/trace/query"
 	"ticktrap/vmm"
 )
 
@@ -30,7 +32,7 @@ const (
 // prompts says what each prompt shows before and inside the empty line.
 var prompts = map[asking]struct{ label, hint string }{
 	askPalette: {":", "an action or knob=value"},
-	askFilter:  {"filter /", "text that lines must contain, !text for those that must not"},
+	askFilter:  {"filter /", "late > 20us && vcpu == 1, or a text; ! in front inverts either"},
 	askBreak:   {"break when ", "late > 20us && vcpu == 1 (empty removes the condition)"},
 	askMark:    {"bookmark ", "a name"},
 	askJump:    {"jump to ", "a bookmark's name, or a TSC"},
@@ -45,6 +47,8 @@ type prompt struct {
 	input   textinput.Model
 	choices []choice
 	sel     int
+	err     *query.Error // what is wrong with the condition being typed
+	before  string       // the filter before this one
 }
 
 // question is a yes-or-no question; yes is what happens then.
@@ -66,8 +70,12 @@ func (m *Model) ask(kind asking) tea.Cmd {
 	case askRunTo, askBackTo:
 		in.SetValue(m.lastText[kind])
 	}
+	before := ""
+	if p, ok := m.panes[m.focus].(filterer); ok && kind == askFilter {
+		before = p.filtered()
+	}
 	in.CursorEnd()
-	m.prompt = &prompt{kind: kind, input: in}
+	m.prompt = &prompt{kind: kind, input: in, before: before}
 	m.refreshChoices()
 	return nil
 }
@@ -78,21 +86,52 @@ func (m *Model) typeKey(msg tea.KeyMsg, act keymap.Action, bound bool) tea.Cmd {
 	if bound && act == keymap.Cancel {
 		m.prompt = nil
 		if p.kind == askFilter {
-			m.panes[m.focus].filter("")
+			m.setFilter(p.before)
 		}
 		return nil
 	}
 	if bound && act == keymap.Accept {
+		if p.err != nil { // shown below the line
+			return nil
+		}
 		m.prompt = nil
 		return m.accept(p)
 	}
 	if p.kind == askPalette && p.moves(msg.Type) {
 		return nil
 	}
+	if p.kind != askPalette && msg.Type == tea.KeyUp { // what was typed last
+		p.input.SetValue(m.lastText[p.kind])
+		p.input.CursorEnd()
+		m.checkPrompt()
+		return nil
+	}
 	p.input, _ = p.input.Update(msg)
 	m.refreshChoices()
-	if p.kind == askFilter {
-		m.panes[m.focus].filter(p.input.Value())
+	m.checkPrompt()
+	return nil
+}
+
+// checkPrompt says while a condition is being typed what is wrong with it, and
+// shows what a filter leaves.
+func (m *Model) checkPrompt() {
+	p := m.prompt
+	p.err = nil
+	text := p.input.Value()
+	switch p.kind {
+	case askFilter:
+		p.err = m.setFilter(text)
+	case askBreak, askRunTo, askBackTo:
+		if _, err := query.ParseCondition(text); strings.TrimSpace(text) != "" {
+			errors.As(err, &p.err)
+		}
+	}
+}
+
+// setFilter filters the focused pane; err is what is wrong with a condition.
+func (m *Model) setFilter(text string) *query.Error {
+	if p, ok := m.panes[m.focus].(filterer); ok {
+		return p.filter(text)
 	}
 	return nil
 }
@@ -115,7 +154,7 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 	case askPalette:
 		return m.acceptPalette(p, text)
 	case askFilter:
-		m.panes[m.focus].filter(text)
+		m.setFilter(text)
 	case askBreak:
 		return m.do(vmm.Command{Verb: vmm.DoBreak, Text: text})
 	case askRunTo, askBackTo:
@@ -126,7 +165,7 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 		return m.do(vmm.Command{Verb: map[asking]vmm.Verb{askRunTo: vmm.DoRunTo, askBackTo: vmm.DoBackTo}[p.kind], Text: text})
 	case askMark:
 		if text == "" {
-			text = "mark" + strconv.FormatUint(m.frame.State.Bookmarks.N+1, 10)
+			text = "mark" + strconv.FormatUint(numMarks(m.frame)+1, 10)
 		}
 		return m.do(vmm.Command{Verb: vmm.DoMark, Text: text})
 	case askJump:
@@ -143,11 +182,8 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 
 // jump goes to a bookmark or to a TSC.
 func (m *Model) jump(text string) tea.Cmd {
-	marks := &m.frame.State.Bookmarks
-	for i := range marks.Len() {
-		if b := marks.Last(i); strings.TrimRight(string(b.Name[:]), "\x00") == first(text, len(b.Name)) && text != "" {
-			return m.do(vmm.Command{Verb: vmm.DoSeek, At: b.At})
-		}
+	if at, ok := findMark(m.frame, text); ok {
+		return m.do(vmm.Command{Verb: vmm.DoSeek, At: at})
 	}
 	at, err := strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64)
 	if err != nil {

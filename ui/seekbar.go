@@ -4,8 +4,10 @@ import (
 	"math"
 
 	"github.com/NimbleMarkets/ntcharts/canvas/runes"
+	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/internal/clock"
+	"ticktrap/keymap"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
@@ -34,6 +36,20 @@ func barTSC(f *vmm.Frame, x, w int) clock.TSC {
 	return from.Add(clock.Cycles(frac * float64(to.Sub(from))))
 }
 
+// seekEnd goes to an end of the timeline where one is shown, else to an end of
+// the focused pane's lines.
+func (m *Model) seekEnd(end keymap.Action) tea.Cmd {
+	if !hasBar(m.frame) {
+		m.moves(end)
+		return nil
+	}
+	at, to := barSpan(m.frame)
+	if end == keymap.Bottom {
+		at = to
+	}
+	return m.seek(at)
+}
+
 // presentBar draws the seek bar: the worst lateness of each stretch as a column,
 // turned knobs, bookmarks and the position.
 func presentBar(s *scene, a area) {
@@ -49,10 +65,7 @@ func presentBar(s *scene, a area) {
 		k := marks.At(i)
 		bar.put(col(k.At), 0, rune(knobLetter(s, k)[0]), knobMark|strong)
 	}
-	books := &s.state().Bookmarks
-	for i := range books.Len() {
-		bar.put(col(books.At(i).At), 0, '◆', notice)
-	}
+	eachMark(s.f, func(_ string, at clock.TSC) { bar.put(col(at), 0, '◆', notice) })
 	bar.put(col(s.f.Status.Now), 0, '┃', value|strong|selected)
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/vmm"
 )
@@ -20,7 +21,12 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case frameMsg:
 		m.takeFrame(msg.frame)
-		return m, m.link.frameCmd(m.ready, m.period())
+		next := m.link.frameCmd(m.ready, m.period())
+		if m.seeking = false; m.seekMore {
+			m.seekMore = false
+			return m, tea.Batch(m.seek(m.seekNext), next)
+		}
+		return m, next
 	case tea.WindowSizeMsg:
 		m.w, m.h, m.dirty = msg.Width, msg.Height, true
 	case tea.KeyMsg:
@@ -32,6 +38,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.done(msg)
 	case compareMsg:
 		m.verdict, m.dirty = msg.d, true
+	case savedMsg:
+		m.saved(msg)
 	case panicMsg:
 		m.failure = msg.err
 		return m, tea.Quit
@@ -106,13 +114,10 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	return m.act(act)
 }
 
-// mouse focuses, selects, opens and scrolls.
+// mouse focuses, selects, opens, scrolls and drags.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	if m.tooSmall() || m.frame == nil || m.prompt != nil || m.question != nil {
 		return nil
-	}
-	if m.barRows() > 0 && msg.Y == m.h-footerRows-1 && msg.Button == tea.MouseButtonLeft && msg.Action != tea.MouseActionRelease {
-		return m.do(vmm.Command{Verb: vmm.DoSeek, At: barTSC(m.frame, msg.X, m.w)})
 	}
 	wheel := keymap.BadAction
 	switch {
@@ -120,18 +125,31 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		wheel = keymap.Up
 	case msg.Button == tea.MouseButtonWheelDown:
 		wheel = keymap.Down
-	case msg.Button != tea.MouseButtonLeft || msg.Action != tea.MouseActionPress:
+	case msg.Action == tea.MouseActionRelease:
+		m.held = holdNothing
 		return nil
+	case msg.Button != tea.MouseButtonLeft:
+		return nil
+	case msg.Action == tea.MouseActionMotion:
+		return m.drag(msg)
 	}
 	m.dirty = true
-	if m.helping || m.open != nil || m.why != nil || m.comparing {
+	if wheel == keymap.BadAction && m.barRows() > 0 && msg.Y == m.h-footerRows-1 {
+		m.held = holdBar
+		return m.seek(barTSC(m.frame, msg.X, m.w))
+	}
+	if m.helping || m.open != nil || m.why != nil || m.comparing || m.marking {
 		if wheel != keymap.BadAction {
 			return m.act(wheel)
 		}
 		return nil
 	}
-	arr := m.arrange()
-	for p, s := range arr {
+	return m.press(msg, wheel)
+}
+
+// press handles the pointer over a pane.
+func (m *Model) press(msg tea.MouseMsg, wheel keymap.Action) tea.Cmd {
+	for p, s := range m.arrange() {
 		if !s.has(msg.X, msg.Y) {
 			continue
 		}
@@ -143,12 +161,47 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 			return nil
 		}
 		was := m.focus == id
-		m.focus = id
+		m.focus, m.held = id, holdPane
 		if s.open && m.panes[id].click(m.scene(), msg.X-s.x-1, msg.Y-s.y-1) && was {
 			return m.act(keymap.Open)
 		}
 	}
 	return nil
+}
+
+// hold is what the mouse button was pressed on.
+type hold uint8
+
+const (
+	holdNothing hold = iota
+	holdBar          // the seek bar
+	holdPane         // the focused pane
+)
+
+// drag follows the pointer while its button is held.
+func (m *Model) drag(msg tea.MouseMsg) tea.Cmd {
+	switch m.held {
+	case holdBar:
+		return m.seek(barTSC(m.frame, msg.X, m.w))
+	case holdPane:
+		s := m.arrange()[m.focus]
+		if p, ok := m.panes[m.focus].(dragger); ok && s.open {
+			p.drag(m.scene(), msg.X-s.x-1, msg.Y-s.y-1)
+			m.dirty = true
+		}
+	}
+	return nil
+}
+
+// seek asks for a time. While one is on its way only the latest wish is kept, so
+// that a drag does not queue up.
+func (m *Model) seek(t clock.TSC) tea.Cmd {
+	if m.seeking {
+		m.seekNext, m.seekMore = t, true
+		return nil
+	}
+	m.seeking = true
+	return m.do(vmm.Command{Verb: vmm.DoSeek, At: t})
 }
 
 func (m *Model) arrange() arrangement {

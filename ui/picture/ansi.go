@@ -1,4 +1,4 @@
-package screenshots
+package picture
 
 import (
 	"image/color"
@@ -9,17 +9,19 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// glyph is one character of a frame and how it looks.
-type glyph struct {
-	r      rune
-	fg, bg color.RGBA
-	bold   bool
+// Glyph is one character of a frame and how it looks. A rune of 0 follows a wide
+// one.
+type Glyph struct {
+	R      rune
+	FG, BG color.RGBA
+	Bold   bool
 }
 
-// frame is a screen as rows of glyphs; a rune of 0 follows a wide one.
-type frame struct {
-	w, h int
-	rows [][]glyph
+// Frame is a screen as rows of glyphs. Palette is what was behind them.
+type Frame struct {
+	W, H    int
+	Rows    [][]Glyph
+	Palette Palette
 }
 
 // pen is the state that escape sequences change.
@@ -28,16 +30,16 @@ type pen struct {
 	bold, faint, underline, invert bool
 }
 
-// parse reads a frame as the screen writes it: text, newlines and SGR sequences.
-func parse(s string, w, h int, p palette) frame {
-	f := frame{w: w, h: h, rows: make([][]glyph, h)}
-	for y := range f.rows {
-		f.rows[y] = make([]glyph, w)
-		for x := range f.rows[y] {
-			f.rows[y][x] = glyph{r: ' ', fg: p.fg, bg: p.bg}
+// Parse reads a frame as the screen writes it: text, newlines and SGR sequences.
+func Parse(s string, w, h int, p Palette) Frame {
+	f := Frame{W: w, H: h, Rows: make([][]Glyph, h), Palette: p}
+	for y := range f.Rows {
+		f.Rows[y] = make([]Glyph, w)
+		for x := range f.Rows[y] {
+			f.Rows[y][x] = Glyph{R: ' ', FG: p.FG, BG: p.BG}
 		}
 	}
-	cur := pen{fg: p.fg, bg: p.bg}
+	cur := pen{fg: p.FG, bg: p.BG}
 	x, y := 0, 0
 	for len(s) > 0 {
 		if params, rest, ok := sgr(s); ok {
@@ -52,7 +54,7 @@ func parse(s string, w, h int, p palette) frame {
 			continue
 		}
 		if x < w && y < h {
-			f.rows[y][x] = cur.glyph(r, p)
+			f.Rows[y][x] = cur.glyph(r)
 		}
 		x += max(ansi.StringWidth(string(r)), 1)
 	}
@@ -71,7 +73,7 @@ func sgr(s string) (params, rest string, ok bool) {
 	return s[2:end], s[end+1:], true
 }
 
-func (c *pen) glyph(r rune, p palette) glyph {
+func (c *pen) glyph(r rune) Glyph {
 	fg, bg := c.fg, c.bg
 	if c.invert {
 		fg, bg = bg, fg
@@ -79,8 +81,7 @@ func (c *pen) glyph(r rune, p palette) glyph {
 	if c.faint {
 		fg = blend(fg, bg, 0.5)
 	}
-	_ = p
-	return glyph{r, fg, bg, c.bold}
+	return Glyph{r, fg, bg, c.bold}
 }
 
 func blend(a, b color.RGBA, t float64) color.RGBA {
@@ -88,7 +89,7 @@ func blend(a, b color.RGBA, t float64) color.RGBA {
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 255}
 }
 
-func (c *pen) apply(params string, p palette) {
+func (c *pen) apply(params string, p Palette) {
 	if params == "" {
 		params = "0"
 	}
@@ -97,7 +98,7 @@ func (c *pen) apply(params string, p palette) {
 		n, _ := strconv.Atoi(ns[i])
 		switch {
 		case n == 0:
-			*c = pen{fg: p.fg, bg: p.bg}
+			*c = pen{fg: p.FG, bg: p.BG}
 		case n == 1:
 			c.bold = true
 		case n == 2:
@@ -107,13 +108,13 @@ func (c *pen) apply(params string, p palette) {
 		case n == 7:
 			c.invert = true
 		case n >= 30 && n <= 37:
-			c.fg = p.ansi[n-30]
+			c.fg = p.ANSI[n-30]
 		case n >= 90 && n <= 97:
-			c.fg = p.ansi[n-90+8]
+			c.fg = p.ANSI[n-90+8]
 		case n >= 40 && n <= 47:
-			c.bg = p.ansi[n-40]
+			c.bg = p.ANSI[n-40]
 		case n >= 100 && n <= 107:
-			c.bg = p.ansi[n-100+8]
+			c.bg = p.ANSI[n-100+8]
 		case n == 38 || n == 48:
 			col, used := extended(ns[i+1:], p)
 			i += used
@@ -127,7 +128,7 @@ func (c *pen) apply(params string, p palette) {
 }
 
 // extended reads 2;r;g;b and 5;n.
-func extended(ns []string, p palette) (color.RGBA, int) {
+func extended(ns []string, p Palette) (color.RGBA, int) {
 	num := func(i int) uint8 {
 		if i < len(ns) {
 			n, _ := strconv.Atoi(ns[i])
@@ -141,10 +142,10 @@ func extended(ns []string, p palette) (color.RGBA, int) {
 	return p.index(num(1)), 2
 }
 
-// palette is what a terminal's own colours are.
-type palette struct {
-	fg, bg color.RGBA
-	ansi   [16]color.RGBA
+// Palette is what a terminal's own colours are.
+type Palette struct {
+	FG, BG color.RGBA
+	ANSI   [16]color.RGBA
 }
 
 func rgb(v uint32) color.RGBA { return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255} }
@@ -153,16 +154,17 @@ var ansi16 = [16]color.RGBA{rgb(0x1c2230), rgb(0xd9606b), rgb(0x6cbf7f), rgb(0xd
 	rgb(0x4fb8b2), rgb(0xb8c0d0), rgb(0x5d6880), rgb(0xff7a85), rgb(0x7ad18c), rgb(0xf0b866), rgb(0x6cb6ff), rgb(0xd3a4ff),
 	rgb(0x66d9d1), rgb(0xf2f5fa)}
 
+// The palettes: dark and light.
 var (
-	darkPalette  = palette{rgb(0xc8d0e0), rgb(0x10151f), ansi16}
-	lightPalette = palette{rgb(0x24292f), rgb(0xfbfcfe), ansi16}
+	Dark  = Palette{rgb(0xc8d0e0), rgb(0x10151f), ansi16}
+	Light = Palette{rgb(0x24292f), rgb(0xfbfcfe), ansi16}
 )
 
 // index is a colour of the 256-colour table.
-func (p palette) index(n uint8) color.RGBA {
+func (p Palette) index(n uint8) color.RGBA {
 	switch {
 	case n < 16:
-		return p.ansi[n]
+		return p.ANSI[n]
 	case n < 232:
 		level := func(v uint8) uint8 {
 			if v == 0 {
@@ -175,4 +177,22 @@ func (p palette) index(n uint8) color.RGBA {
 	}
 	g := 8 + 10*(n-232)
 	return color.RGBA{g, g, g, 255}
+}
+
+// Plain returns the frame as lines without any look.
+func (f Frame) Plain() string {
+	var out []rune
+	for _, row := range f.Rows {
+		line := make([]rune, 0, len(row))
+		for _, g := range row {
+			if g.R != 0 {
+				line = append(line, g.R)
+			}
+		}
+		for len(line) > 0 && line[len(line)-1] == ' ' {
+			line = line[:len(line)-1]
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return string(out)
 }

@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"math"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// presentHistogram draws the distribution of lateness on a symmetric log axis;
+// columns are logarithmic too, so that a single late one is seen. It returns where
+// the chart is.
+func presentHistogram(s *scene, a area, br *brush) area {
+	d := &s.state().Deadlines
+	head := []piece{{"histogram", label, 0}, {"  log·log", dim, 2}}
+	split := d.KnobAt != 0 && d.SinceKnob.Count() > 0
+	if split {
+		head = append(head, piece{"  █", chart, 1}, piece{" since the last knob ", dim, 1}, piece{"░", dim, 1}, piece{" all", dim, 1})
+	}
+	a.pieces(0, 0, a.w, head)
+	n := d.Late.Count()
+	if n == 0 || a.h < 4 || a.w < 1 {
+		return area{}
+	}
+	ch := a.sub(0, 1, a.w, a.h-3)
+	k := newLateScale(d.Late.Min, d.Late.Max, ch.w)
+	all, since := histColumns(&d.Late, k), histColumns(&d.SinceKnob, k)
+	most := 1.0
+	for _, c := range all {
+		most = max(most, c)
+	}
+	frac := func(c float64) float64 {
+		if c == 0 {
+			return 0
+		}
+		return max(math.Log1p(c)/math.Log1p(most), 1/float64(8*ch.h))
+	}
+	for x := range all {
+		if split {
+			for y := 0; y < int(math.Ceil(frac(all[x])*float64(ch.h)-0.01)); y++ {
+				ch.put(x, ch.h-1-y, '░', dim)
+			}
+			ch.column(x, ch.h-1, ch.h, frac(since[x]), chart)
+			continue
+		}
+		ch.column(x, ch.h-1, ch.h, frac(all[x]), chart)
+	}
+	if br.kind == brushLate {
+		ch.markColumns(k.col(float64(br.lo)), k.col(float64(br.hi)))
+	}
+	histAxis(s, a, ch, k, d)
+	return ch
+}
+
+func histColumns(l *trace.Lateness, k lateScale) []float64 {
+	out := make([]float64, k.w)
+	l.Each(func(low, high clock.Cycles, count uint64) {
+		out[k.col((float64(low)+float64(high))/2)] += float64(count)
+	})
+	return out
+}
+
+// histAxis draws the axis with its decades, and below it the percentiles.
+func histAxis(s *scene, a, ch area, k lateScale, d *trace.DeadlineStats) {
+	y := a.h - 2
+	a.hline(0, y, ch.w, '─', faint)
+	taken := -1
+	for _, v := range []float64{-1e6, -1e5, -1e4, -1e3, -100, 0, 100, 1e3, 1e4, 1e5, 1e6} {
+		if v < float64(d.Late.Min) || v > float64(d.Late.Max) {
+			continue
+		}
+		x, mark := k.col(v), tickLabel(s, v)
+		if v == 0 {
+			mark = "0"
+		}
+		from := max(x-textWidth(mark)/2, 0)
+		if from > taken && from+textWidth(mark) <= ch.w {
+			taken = a.text(from, y, dim, mark)
+		}
+	}
+	taken = -1
+	for _, m := range []struct {
+		name string
+		v    clock.Cycles
+	}{{"p50", d.Late.Percentile(50)}, {"p99", d.Late.Percentile(99)}, {"max", d.Late.Max}} {
+		x := k.col(float64(m.v))
+		words := "▲" + m.name
+		if m.name == "max" || x+textWidth(words) > ch.w {
+			words = m.name + "▲"
+			x -= textWidth(m.name)
+		}
+		if x > taken && x >= 0 {
+			taken = a.cut(x, y+1, ch.w-x, lateStyle(m.v), words)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"math"
+
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// axisCols is the width of the labels left of a chart.
+const axisCols = 10
+
+// presentScatter draws lateness over time with the on-time band and the turns of
+// knobs, the brushed columns marked. It returns where the chart is.
+func presentScatter(s *scene, a area, br *brush) area {
+	r := &s.state().Scatter
+	a.cut(0, 0, a.w, label, "lateness over time")
+	if r.Len() == 0 {
+		a.cut(0, 1, a.w, dim, "a dot per deadline, once a handler has run")
+		return area{}
+	}
+	ch := a.sub(axisCols, 1, a.w-axisCols, a.h-1)
+	if ch.w < 8 || ch.h < 2 {
+		return area{}
+	}
+	band := float64(trace.OnTimeBand)
+	lo, hi := lateRange(r)
+	slo, shi := symlog(lo, band), symlog(hi, band)
+	k := newTimeScale(r, ch.w)
+	rowOf := func(v float64) int {
+		return int(math.Round((shi - symlog(v, band)) / (shi - slo) * float64(4*ch.h-1)))
+	}
+	for _, v := range []float64{band, 0, -band} {
+		y := rowOf(v) / 4
+		if v > lo && v < hi {
+			ch.hline(0, y, ch.w, map[bool]rune{true: '─', false: '┈'}[v == 0], faint)
+		}
+	}
+	s.dots.reset(ch.w, ch.h)
+	for i := range r.Len() {
+		p := r.At(i)
+		rank := uint8(2)
+		if p.Late >= -trace.OnTimeBand && p.Late <= trace.OnTimeBand {
+			rank = 1
+		}
+		s.dots.dot(k.dot(p.At), rowOf(float64(p.Late)), lateStyle(p.Late), rank)
+	}
+	s.dots.draw(ch)
+	scatterLabels(s, a, rowOf, lo, hi)
+	knobMarks(s, a, ch, k.t0, k.dur)
+	if br.kind == brushTime {
+		ch.markColumns(k.dot(br.from)/2, k.dot(br.to)/2)
+	}
+	return ch
+}
+
+func scatterLabels(s *scene, a area, rowOf func(float64) int, lo, hi float64) {
+	used := map[int]bool{}
+	put := func(v float64) {
+		if y := 1 + rowOf(v)/4; !used[y] {
+			used[y] = true
+			a.right(axisCols-1, y, dim, tickLabel(s, v))
+		}
+	}
+	put(hi)
+	put(lo)
+	if lo <= 0 && hi >= 0 {
+		put(0)
+	}
+	for _, m := range []float64{1, 3} { // decades first, then what fits between
+		for e := 100.0; e < 1e12; e *= 10 {
+			for _, v := range []float64{m * e, -m * e} {
+				if v > lo && v < hi {
+					put(v)
+				}
+			}
+		}
+	}
+}
+
+// lateRange is the range of the scatter's axis: what the points span, and the
+// deadline itself unless all lie far from it.
+func lateRange(r *trace.Ring[trace.LatePoint]) (lo, hi float64) {
+	band := float64(trace.OnTimeBand)
+	lo, hi = float64(r.At(0).Late), float64(r.At(0).Late)
+	for i := range r.Len() {
+		v := float64(r.At(i).Late)
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	switch {
+	case lo > 3*band:
+		lo /= 1.2
+	case hi < -3*band:
+		hi /= 1.2
+	default:
+		lo, hi = min(lo, -band), max(hi, band)
+	}
+	if hi <= lo*1.1 && lo > 0 {
+		hi = lo * 2
+	}
+	return lo, hi
+}
+
+// knobMarks draws a line and the key of each knob turned in the chart's time.
+func knobMarks(s *scene, a, ch area, t0 clock.TSC, dur float64) {
+	marks := &s.state().KnobTurns
+	for i := range marks.Len() {
+		k := marks.At(i)
+		x := int(float64(k.At.Sub(t0)) / dur * float64(ch.w-1))
+		if x < 0 || x >= ch.w {
+			continue
+		}
+		for y := 0; y < ch.h; y++ {
+			if cur := ch.c.cells[(ch.y+y)*ch.c.w+ch.x+x].r; cur == ' ' || cur == '─' || cur == '┈' {
+				ch.put(x, y, '┆', knobMark)
+			}
+		}
+		a.put(axisCols+x, 0, rune(knobLetter(s, k)[0]), knobMark|strong)
+	}
+}
+
+// knobLetter is the key that turns a knob.
+func knobLetter(s *scene, k *trace.KnobMark) string {
+	row := knobRowOf(k.Knob)
+	if row == nil {
+		return "?"
+	}
+	switch {
+	case k.Knob == trace.KnobAdvance && (k.Value == trace.AdvanceAdaptive || k.Old == trace.AdvanceAdaptive):
+		return "A"
+	case k.Knob == trace.KnobAdvance && k.Value < k.Old:
+		return "-"
+	case k.Knob == trace.KnobFastpath:
+		return "f"
+	case k.Knob == trace.KnobKick:
+		return "x"
+	}
+	return s.keys.Key(row.action)
+}
