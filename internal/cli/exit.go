@@ -26,8 +26,9 @@ const (
 	// ExitStatus is added to a guest's own non-zero exit status, which counts
 	// up to maxStatus.
 	ExitStatus ExitCode = 64
-	maxStatus           = 63
 )
+
+const maxStatus = 63
 
 // exitCodes is the table of exit codes: help and the documentation print it.
 var exitCodes = []struct {
