@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ import (
 	"ticktrap/vmm/guest"
 	"ticktrap/vmm/model"
 	"ticktrap/vmm/rerun"
+	"ticktrap/vmm/scenario"
 	"ticktrap/vmm/session"
 )
 
@@ -101,27 +104,27 @@ func (o *explainOptions) explainLive(env *Env, pick explain.Pick) error {
 	f.Finish(r.State())
 	var again *rerun.Run
 	if knobs, err := o.run.startKnobs(); err == nil && r.Header().Provenance == trace.Modelled {
-		again = o.again(knobs, r)
+		again = o.again(knobs)
 	}
 	return o.print(env.Out, r.Header(), f, bugs.Findings(r.State()), again)
 }
 
 // again is the live run to be repeated: without the flags of where it ended.
-func (o *explainOptions) again(knobs vmm.Knobs, r *session.Runner) *rerun.Run {
+func (o *explainOptions) again(knobs vmm.Knobs) *rerun.Run {
 	if o.run.scenario != "" {
-		return o.scenarioAgain()
+		return o.scenarioOf(&o.run)
 	}
 	cfg, err := o.run.modelConfig(knobs)
 	if err != nil {
 		return nil
 	}
-	return &rerun.Run{Make: modelMaker(cfg), Turns: turnsOf(r.State())}
+	return &rerun.Run{Make: modelMaker(cfg), Turns: o.run.liveTurns()}
 }
 
-// scenarioAgain is the run of a scenario to be repeated; its own turns of knobs
-// come with it.
-func (o *explainOptions) scenarioAgain() *rerun.Run {
-	s, cfg, err := o.run.scenarioRun()
+// scenarioOf is the run of a scenario to be repeated; its own turns of knobs come
+// with it.
+func (o *explainOptions) scenarioOf(run *runOptions) *rerun.Run {
+	s, cfg, err := run.scenarioRun()
 	if err != nil {
 		return nil
 	}
@@ -132,12 +135,30 @@ func modelMaker(cfg model.Config) func(trace.Sink) (vmm.Rewinder, error) {
 	return func(sink trace.Sink) (vmm.Rewinder, error) { return model.New(cfg, sink) }
 }
 
-func turnsOf(s *trace.State) []trace.KnobMark {
-	var turns []trace.KnobMark
-	for i := range s.KnobTurns.Len() {
-		turns = append(turns, *s.KnobTurns.At(i))
+// liveTurns are the turns that --at asks for.
+func (o *runOptions) liveTurns() []rerun.Turn {
+	turns, err := parseTurns(o.at)
+	if err != nil {
+		return nil
 	}
-	return turns
+	slices.SortStableFunc(turns, func(a, b session.Turn) int { return cmp.Compare(a.At, b.At) })
+	var out []rerun.Turn
+	for _, t := range turns {
+		out = append(out, rerun.Turn{Deadlines: t.At, Knob: t.Knob, Value: t.Value})
+	}
+	return out
+}
+
+// recordedTurns are the turns that a recording's actions tell of.
+func recordedTurns(rec *trace.Recording) []rerun.Turn {
+	var out []rerun.Turn
+	for _, a := range rec.Actions() {
+		var t rerun.Turn
+		if _, err := fmt.Sscanf(a.Text, "%d %d %d", &t.Pos, &t.Knob, &t.Value); err == nil && a.Verb == "turn" {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) error {
@@ -166,12 +187,12 @@ func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) e
 		bugs.Look(&e, &st)
 	}
 	f.Finish(&st)
-	return o.print(env.Out, rec.Header(), f, bugs.Findings(&st), o.fromHeader(rec.Header(), &st))
+	return o.print(env.Out, rec.Header(), f, bugs.Findings(&st), o.fromHeader(rec.Header(), recordedTurns(rec)))
 }
 
 // fromHeader is the run that a recording of the model tells of; nil if it does
 // not tell enough to repeat it.
-func (o *explainOptions) fromHeader(h *trace.Header, st *trace.State) *rerun.Run {
+func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.Run {
 	if h.Engine != "model" {
 		return nil
 	}
@@ -182,15 +203,23 @@ func (o *explainOptions) fromHeader(h *trace.Header, st *trace.State) *rerun.Run
 		}
 	}
 	again := o.run
+	again.headless = false // the recorded arguments are all there are
 	if _, builtin := guest.Describe(h.Guest); builtin || again.guest == guest.Default {
 		again.guest = h.Guest // an image elsewhere is given by --guest
 	}
 	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
+	if h.MemMiB != 0 {
+		again.memMiB = h.MemMiB
+	}
+	if name, ok := scenario.Of(h); ok {
+		again.scenario = name
+		return o.scenarioOf(&again)
+	}
 	cfg, err := again.modelConfig(knobs)
 	if err != nil {
 		return nil
 	}
-	return &rerun.Run{Make: modelMaker(cfg), Turns: turnsOf(st)}
+	return &rerun.Run{Make: modelMaker(cfg), Turns: turns}
 }
 
 // print explains the deadline that was found.

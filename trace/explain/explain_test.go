@@ -55,7 +55,7 @@ func each(t *testing.T, r *session.Runner, n uint64, f func(*trace.Chain, *trace
 			f(st.Chains.Get(seen), st)
 		}
 	}))
-	r.SetLimits(session.Limits{Deadlines: n, TSC: 3_000_000_000})
+	r.SetLimits(session.Limits{Deadlines: n, Exits: 40 * n})
 	if _, err := r.RunTo(clock.Never, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,16 @@ type Run struct {
 	// Make makes the engine as it was made for the first run.
 	Make func(trace.Sink) (vmm.Rewinder, error)
 	// Turns are the knob turns of the first run, in order.
-	Turns []trace.KnobMark
+	Turns []Turn
+}
+
+// Turn is a knob turn of the first run: at a position of the engine, or, if Pos is
+// 0, once so many deadlines had been handled.
+type Turn struct {
+	Pos       uint64
+	Deadlines uint64
+	Knob      trace.Knob
+	Value     uint64
 }
 
 // Setting is a knob with the value to try.
@@ -65,6 +74,7 @@ func (r *Run) Deadline(c *trace.Chain, from clock.TSC, settings []Setting) ([]Ou
 			}
 		}
 		eng.Run(limit, func() bool { return p.done })
+		p.open()
 		return Outcome{p.chain, p.done && p.chain.Ran()}, nil
 	}
 	same, err := try(nil)
@@ -133,23 +143,39 @@ func (p *player) Emit(e trace.Event) {
 	}
 }
 
+// open takes the deadline as it stands if it has not closed.
+func (p *player) open() {
+	for i := range p.st.VCPUs {
+		p.st.VCPUs[i].Open(func(c *trace.Chain) {
+			if c.Num == p.num && !p.done {
+				p.chain = *c
+			}
+		})
+	}
+}
+
 // watch forgets what an earlier attempt found.
 func (p *player) watch() {
 	p.seen, p.done, p.chain = p.st.Chains.N, false, trace.Chain{}
 }
 
 // to runs up to a moment and turns the knobs on the way.
-func (p *player) to(eng vmm.Engine, turns []trace.KnobMark, at clock.TSC) error {
-	never := func() bool { return false }
+func (p *player) to(eng vmm.Rewinder, turns []Turn, at clock.TSC) error {
 	for _, t := range turns {
-		if t.At > at {
-			break
+		due := func() bool { return p.st.Deadlines.Count() >= t.Deadlines }
+		if t.Pos != 0 {
+			due = func() bool { return eng.Position() >= t.Pos }
 		}
-		eng.Run(t.At, never)
+		if !due() {
+			eng.Run(at, due)
+		}
+		if !due() {
+			return nil // the deadline comes first
+		}
 		if err := eng.SetKnob(t.Knob, t.Value); err != nil {
-			return fmt.Errorf("turning %s at %d: %w", t.Knob, t.At, err)
+			return fmt.Errorf("turning %s: %w", t.Knob, err)
 		}
 	}
-	eng.Run(at, never)
+	eng.Run(at, func() bool { return false })
 	return nil
 }

@@ -33,7 +33,7 @@ func config(t *testing.T, seed uint64) model.Config {
 }
 
 // played runs to 60 deadlines with a knob turned after 20, and returns the 40th.
-func played(t *testing.T, cfg model.Config) (trace.Chain, clock.TSC, []trace.KnobMark) {
+func played(t *testing.T, cfg model.Config) (trace.Chain, clock.TSC, []rerun.Turn) {
 	t.Helper()
 	r, err := session.NewRunner(func(s trace.Sink) (vmm.Engine, error) { return model.New(cfg, s) })
 	if err != nil {
@@ -50,14 +50,14 @@ func played(t *testing.T, cfg model.Config) (trace.Chain, clock.TSC, []trace.Kno
 	st := r.State()
 	for i := range st.Chains.Len() {
 		if c := st.Chains.At(i); c.Num == 40 {
-			return *c, st.Exits.Get(uint64(c.ArmExit) - 1).At, []trace.KnobMark{*st.KnobTurns.At(0)}
+			return *c, st.Exits.Get(uint64(c.ArmExit) - 1).At, []rerun.Turn{{Deadlines: 20, Knob: trace.KnobWaitPlacement, Value: uint64(trace.WaitEarly)}}
 		}
 	}
 	t.Fatal("no deadline 40")
 	return trace.Chain{}, 0, nil
 }
 
-func run(cfg model.Config, turns []trace.KnobMark) *rerun.Run {
+func run(cfg model.Config, turns []rerun.Turn) *rerun.Run {
 	return &rerun.Run{Turns: turns, Make: func(s trace.Sink) (vmm.Rewinder, error) { return model.New(cfg, s) }}
 }
 

@@ -41,6 +41,7 @@ type Scenario struct {
 	// Rule is what repairs it, one line; repair does that to a copy.
 	Rule   string
 	repair func(*Scenario)
+	label  string
 }
 
 // Setting is a knob with a value.
@@ -72,6 +73,7 @@ func ByName(name string) (*Scenario, error) {
 // Repaired returns the scenario without its bug.
 func (s *Scenario) Repaired() *Scenario {
 	r := *s
+	r.label = "repaired "
 	r.Knobs = slices.Clone(s.Knobs)
 	r.acts = slices.Clone(s.acts)
 	s.repair(&r)
@@ -101,11 +103,22 @@ func (s *Scenario) Config(prof *model.Profile, seed uint64) (model.Config, error
 		}
 	}
 	mine := *prof
-	mine.Text = "scenario " + s.Name + "; " + prof.Text
+	mine.Text = prefix + s.label + s.Name + "; " + prof.Text
 	if s.IdleExit != 0 {
 		c := &mine.Phases[trace.PhaseIdleExit]
 		c.Base, c.Source = s.IdleExit, "scenario "+s.Name
 	}
 	return model.Config{Guest: img, VCPUs: img.MinVCPUs(), PCPUs: s.PCPUs, Profile: &mine, Knobs: k, Era: s.Era,
 		Seed: seed, Faults: s.Faults, MSI: s.MSI}, nil
+}
+
+// prefix begins the sentence about the host in the header of a scenario's run.
+const prefix = "scenario "
+
+// Of returns the name of the scenario that a run was of; ok is false if it was
+// none, or was repaired.
+func Of(h *trace.Header) (name string, ok bool) {
+	rest, ok := strings.CutPrefix(h.Host, prefix)
+	name, _, cut := strings.Cut(rest, "; ")
+	return name, ok && cut && slices.Contains(Names(), name)
 }
