@@ -197,3 +197,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestDocumentationIsCurrent(t *testing.T) {
+	got, err := os.ReadFile("../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != Markdown() {
+		t.Error("docs/config.md is stale: run go generate ./internal/config")
+	}
+}
