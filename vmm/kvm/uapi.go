@@ -160,15 +160,6 @@ const (
 	_KVM_EXIT_X86_WRMSR       = 30
 )
 
-// Multiprocessing states (KVM_MP_STATE_*).
-const (
-	_KVM_MP_STATE_RUNNABLE      = 0
-	_KVM_MP_STATE_UNINITIALIZED = 1
-	_KVM_MP_STATE_INIT_RECEIVED = 2
-	_KVM_MP_STATE_HALTED        = 3
-	_KVM_MP_STATE_SIPI_RECEIVED = 4
-)
-
 // userspaceMemoryRegion mirrors struct kvm_userspace_memory_region.
 type userspaceMemoryRegion struct {
 	_             structs.HostLayout
