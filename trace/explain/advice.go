@@ -13,9 +13,13 @@ type advice struct {
 
 var noAdvice = advice{}
 
-// to proposes a value unless the knob has it already.
+// known reports whether the source tells the knobs: an imported trace does not,
+// and the value 0 of its enumerations is invalid.
+func (b *builder) known() bool { return b.s.Knobs[trace.KnobFastpath] != 0 }
+
+// to proposes a value unless the knob has it already, or is not known.
 func (b *builder) to(k trace.Knob, v uint64) advice {
-	if b.s.Knobs[k] == v {
+	if b.s.Knobs[k] == v || !b.known() {
 		return noAdvice
 	}
 	return advice{k, v}
@@ -36,7 +40,7 @@ func adviseAdvance(b *builder) advice {
 		return adviseTimer(b)
 	}
 	if b.s.Knobs[trace.KnobAdvance] != trace.AdvanceAdaptive {
-		return advice{trace.KnobAdvance, trace.AdvanceAdaptive}
+		return b.to(trace.KnobAdvance, trace.AdvanceAdaptive)
 	}
 	if b.c.Delta <= 0 && b.c.WaitAt != 0 {
 		return noAdvice
@@ -92,7 +96,7 @@ func adviseIdle(b *builder) advice {
 // adviseOuter gets the vCPU back into the guest without the outer loop.
 func adviseOuter(b *builder) advice {
 	if b.s.Knobs[trace.KnobAPICv] == 0 {
-		return advice{trace.KnobAPICv, 1}
+		return b.to(trace.KnobAPICv, 1)
 	}
 	if x := b.exit(b.c.FireExit); x != nil && x.Clause == trace.ClauseKnobOff {
 		return b.to(trace.KnobFastpath, fastpathDefault)
@@ -108,7 +112,7 @@ const fastpathDefault = 4
 
 func adviseInject(b *builder) advice {
 	if b.s.Knobs[trace.KnobAPICv] == 0 {
-		return advice{trace.KnobAPICv, 1}
+		return b.to(trace.KnobAPICv, 1)
 	}
 	return adviseAdvance(b)
 }

@@ -85,6 +85,9 @@ func whyTimerLate(b *builder) (string, trace.Clause) {
 }
 
 func whyBlocked(b *builder) (string, trace.Clause) {
+	if b.c.Clause == trace.ClauseBlocked && !b.known() {
+		return "the vCPU halted and slept, so the timer moved to an hrtimer", trace.ClauseBlocked
+	}
 	if b.c.Clause == trace.ClauseBlocked {
 		return fmt.Sprintf("the vCPU halted and slept, so the timer moved to an hrtimer (halt-poll=%s had run out)",
 			trace.FormatKnob(trace.KnobHaltPoll, b.s.Knobs[trace.KnobHaltPoll])), trace.ClauseBlocked
@@ -98,6 +101,8 @@ func whyAdvance(b *builder) (string, trace.Clause) {
 	switch {
 	case !b.canAdvance():
 		return "the hrtimer of a " + c.Mode.String() + " timer is not programmed early", trace.ClauseMode
+	case c.AdvanceNS == 0 && !b.known():
+		return "how early the host timer was programmed is not in the trace", trace.ClauseNone
 	case c.AdvanceNS == 0:
 		return "timer-advance is off: the host timer fires at the deadline, and the way to the guest comes on top",
 			trace.ClauseNoAdvance
@@ -155,6 +160,9 @@ func whyAfterWait(b *builder) (string, trace.Clause) {
 	if c.WaitAt == 0 || c.Delta > 0 {
 		return whyAdvance(b)
 	}
+	if !b.known() {
+		return "the wait ended at the deadline, and what follows comes on top", trace.ClauseNone
+	}
 	return fmt.Sprintf("the wait ended at the deadline; vmentry-advance is %s, so what follows comes on top",
 		trace.FormatKnob(trace.KnobVMEntryAdvance, b.s.Knobs[trace.KnobVMEntryAdvance])), trace.ClauseNone
 }
@@ -177,7 +185,7 @@ func whyCapped(b *builder) (string, trace.Clause) {
 }
 
 func whyNoWait(b *builder) (string, trace.Clause) {
-	if b.c.AdvanceNS == 0 {
+	if b.c.AdvanceNS == 0 && b.known() {
 		return "timer-advance is off, so nothing waits for the deadline", trace.ClauseNoAdvance
 	}
 	if b.skippedEarlyWait() {

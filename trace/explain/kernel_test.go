@@ -1,0 +1,73 @@
+package explain_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ticktrap/trace"
+	"ticktrap/trace/explain"
+	"ticktrap/trace/ftrace"
+)
+
+// TestKernelTracesAreExplained explains every deadline of the kernel traces that
+// the importer is tested with: causes add up whatever the trace lacks, and sound
+// hosts show no bug.
+func TestKernelTracesAreExplained(t *testing.T) {
+	files, err := filepath.Glob("../ftrace/testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no kernel traces: %v", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			h := &trace.Header{Engine: "ftrace", Provenance: trace.Measured, Hz: 2_000_000_000}
+			var st trace.State
+			st.Reset(h)
+			w := &explain.Watcher{}
+			var seen uint64
+			n := 0
+			_, err = ftrace.Read(f, ftrace.Options{}, trace.SinkFunc(func(e trace.Event) {
+				st.Apply(&e)
+				w.Look(&e, &st)
+				for ; seen < st.Chains.N; seen++ {
+					if c := st.Chains.Get(seen); c.Ran() {
+						checkSum(t, explain.Explain(h, &st, c), c)
+						n++
+					}
+				}
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n == 0 {
+				t.Error("no deadline reached its handler")
+			}
+			for _, f := range w.Findings(&st) {
+				t.Errorf("found %+v", f)
+			}
+		})
+	}
+}
+
+// checkSum checks that the shares are whole.
+func checkSum(t *testing.T, x *explain.Explanation, c *trace.Chain) {
+	t.Helper()
+	var cycles int64
+	for i := range x.Causes {
+		cycles += x.Causes[i].Cycles
+		if k := &x.Causes[i]; k.Knob != "" {
+			t.Errorf("deadline %d: %s=%s is proposed though the trace does not tell the knobs", c.Num, k.Knob, k.Value)
+		}
+	}
+	if late := int64(c.Late); cycles != max(late, -late) {
+		t.Errorf("deadline %d: causes add up to %d cycles, lateness is %d", c.Num, cycles, late)
+	}
+	if len(x.Withheld) == 0 {
+		t.Errorf("deadline %d: a trace without costs proves everything", c.Num)
+	}
+}
