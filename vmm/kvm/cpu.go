@@ -26,6 +26,8 @@ type CPU struct {
 
 	tid   int
 	timer threadTimer
+	// unmasked are the signals blocked inside KVM_RUN.
+	unmasked uint64
 	// armed is the point on the common line for which the timer stands; Never
 	// if it is off.
 	armed  clock.TSC
@@ -106,7 +108,8 @@ func (c *CPU) Bind() error {
 	if err != nil {
 		return err
 	}
-	if err := setSignalMask(c.fd, old&^kickSet); err != nil {
+	c.unmasked = old &^ kickSet
+	if err := setSignalMask(c.fd, c.unmasked); err != nil {
 		return fmt.Errorf("setting the signal mask of KVM_RUN: %w", err)
 	}
 	c.tid = unix.Gettid()

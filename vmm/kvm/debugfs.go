@@ -12,7 +12,7 @@ import (
 
 const debugfsKVM = "/sys/kernel/debug/kvm"
 
-// debugfsVM finds the VM's folder. The kernel names it after the thread that
+// debugfsDir finds the VM's folder. The kernel names it after the thread that
 // made the VM and the descriptor's number.
 func (vm *VM) debugfsDir() (string, error) {
 	dirs, _ := filepath.Glob(filepath.Join(debugfsKVM, "*-"+strconv.Itoa(vm.fd)))
@@ -25,9 +25,10 @@ func (vm *VM) debugfsDir() (string, error) {
 	if len(dirs) == 1 { // the thread has ended
 		return dirs[0], nil
 	}
-	return "", &UnavailableError{What: "debugfs has no folder of this VM",
-		Cure: "mount -t debugfs debugfs /sys/kernel/debug and run as root"}
+	return "", &UnavailableError{What: noDebugfs}
 }
+
+const noDebugfs = "debugfs has no folder of this VM (mount -t debugfs debugfs /sys/kernel/debug, and run as root)"
 
 // debugfsNumber reads one number of a vCPU, such as lapic_timer_advance_ns.
 func debugfsNumber(dir string, vcpu int, name string) (int64, error) {

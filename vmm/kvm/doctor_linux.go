@@ -217,7 +217,11 @@ func (r *Report) knobs(f *kernelFacts) {
 		if why := fixedInLoop[k]; why != "" {
 			r.add(secVMM, k.String(), Missing, why, "")
 		} else {
-			r.add(secVMM, k.String(), Good, "live", "")
+			detail := "live"
+			if k == trace.KnobExitsDisabled {
+				detail = "rebuild: fixed when a VM is made: the guest moves into a new VM"
+			}
+			r.add(secVMM, k.String(), Good, detail, "")
 		}
 	}
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {

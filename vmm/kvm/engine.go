@@ -284,16 +284,27 @@ func (e *loopEngine) SetKnob(k trace.Knob, value uint64) error {
 		return fmt.Errorf("%s: %s", k, why)
 	}
 	e.mu.Lock()
-	err := e.m.SetKnob(k, value)
-	e.mu.Unlock()
-	e.drain(func() bool { return false })
-	return err
+	defer e.drain(func() bool { return false })
+	defer e.mu.Unlock()
+	if k == trace.KnobExitsDisabled {
+		if exits := vmm.ExitsDisabled(value) &^ e.canDisable(); exits != 0 {
+			return fmt.Errorf("%s: this KVM cannot disable all of them", k)
+		}
+		if err := e.rebuild(vmm.ExitsDisabled(value)); err != nil {
+			return fmt.Errorf("%s: %w", k, err)
+		}
+	}
+	return e.m.SetKnob(k, value)
+}
+
+// canDisable are the exits that KVM_CAP_X86_DISABLE_EXITS offers.
+func (e *loopEngine) canDisable() vmm.ExitsDisabled {
+	return vmm.ExitsDisabled(e.vm.sys.Check(_KVM_CAP_X86_DISABLE_EXITS)) & (vmm.DisableMWAIT | vmm.DisableHLT | vmm.DisablePause)
 }
 
 // fixedInLoop are the knobs that cannot be turned with the LAPIC in user space.
 var fixedInLoop = map[trace.Knob]string{
 	trace.KnobPreemptionTimer: "the VMX preemption timer is the kernel's; a LAPIC in user space is backed by a POSIX timer",
-	trace.KnobExitsDisabled:   "exits are disabled when a VM is made: start the run with --knob exits-disabled=…",
 }
 
 // Knobs implements vmm.Engine.
@@ -307,8 +318,8 @@ func (e *loopEngine) Knobs() []vmm.KnobState {
 		switch why := fixedInLoop[n]; {
 		case n == trace.KnobPreemptionTimer:
 			s.Tag, s.Why, s.Value = vmm.TagFixed, why, 0
-		case why != "":
-			s.Tag, s.Why = vmm.TagFixed, why
+		case n == trace.KnobExitsDisabled:
+			s.Tag, s.Why = vmm.TagRebuild, "fixed when a VM is made: the guest moves into a new VM"
 		}
 		states = append(states, s)
 	}

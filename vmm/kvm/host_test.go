@@ -279,31 +279,34 @@ func TestCloseLeavesNothing(t *testing.T) {
 }
 
 func TestGuestMovesIntoANewVM(t *testing.T) {
-	needKVM(t)
-	st, r, e := runGuestStep(t, "count=60 distance=2000000 spread=0 mode=spin", func(e vmm.Engine, st *trace.State) {
-		e.Run(clock.Never, func() bool { return st.Deadlines.Count() >= 20 })
-		if err := e.SetKnob(trace.KnobExitsDisabled, uint64(vmm.DisablePause)); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if how, code, ended := e.Ended(); !ended || how != trace.EndExit || code != 0 || r.Fault >= 0 {
-		t.Errorf("ended %v %v %d, fault %d: want a clean exit", ended, how, code, r.Fault)
-	}
-	if r.Taken != 60 || st.Deadlines.Count() != 60 {
-		t.Errorf("%d samples, %d deadlines in the events; want 60 each", r.Taken, st.Deadlines.Count())
-	}
-	last := clock.TSC(0)
-	for i, s := range r.Samples {
-		if s.Seen <= last {
-			t.Fatalf("sample %d seen at %d, after %d: the guest's TSC went back", i, s.Seen, last)
-		}
-		last = s.Seen
+	for p := InVMM; p <= InKernel; p++ {
+		t.Run(p.String(), func(t *testing.T) {
+			st, r, e := runGuestStep(t, p, "count=60 distance=2000000 spread=0 mode=spin", func(e vmm.Engine, st *trace.State) {
+				e.Run(clock.Never, func() bool { return st.Deadlines.Count() >= 20 })
+				if err := e.SetKnob(trace.KnobExitsDisabled, uint64(vmm.DisablePause)); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if how, code, ended := e.Ended(); !ended || how != trace.EndExit || code != 0 || r.Fault >= 0 {
+				t.Errorf("ended %v %v %d, fault %d: want a clean exit", ended, how, code, r.Fault)
+			}
+			if r.Taken != 60 || st.Deadlines.Count() != 60 {
+				t.Errorf("%d samples, %d deadlines in the events; want 60 each", r.Taken, st.Deadlines.Count())
+			}
+			last := clock.TSC(0)
+			for i, s := range r.Samples {
+				if s.Seen <= last {
+					t.Fatalf("sample %d seen at %d, after %d: the guest's TSC went back", i, s.Seen, last)
+				}
+				last = s.Seen
+			}
+		})
 	}
 }
 
-// runGuestStep runs the deadline guest with the LAPIC in the kernel: first lets
-// act do something with it, then runs it to its end.
-func runGuestStep(t *testing.T, args string, act func(vmm.Engine, *trace.State)) (*trace.State, *guest.Results, vmm.Engine) {
+// runGuestStep runs the deadline guest: first lets act do something with it,
+// then runs it to its end.
+func runGuestStep(t *testing.T, place Placement, args string, act func(vmm.Engine, *trace.State)) (*trace.State, *guest.Results, vmm.Engine) {
 	t.Helper()
 	needTracefs(t)
 	hz, err := Frequency()
@@ -320,7 +323,7 @@ func runGuestStep(t *testing.T, args string, act func(vmm.Engine, *trace.State))
 	}
 	st := &trace.State{}
 	st.Reset(&trace.Header{Hz: hz, VCPUs: 1})
-	e, err := New(Config{Guest: img, Placement: InKernel, VCPUs: 1, RAM: 16 << 20, Knobs: vmm.DefaultKnobs()},
+	e, err := New(Config{Guest: img, Placement: place, VCPUs: 1, RAM: 16 << 20, Knobs: vmm.DefaultKnobs()},
 		trace.SinkFunc(func(e trace.Event) { st.Apply(&e) }))
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +332,7 @@ func runGuestStep(t *testing.T, args string, act func(vmm.Engine, *trace.State))
 	act(e, st)
 	until, _ := hz.ToCycles(clock.Nanos(20 * time.Second))
 	e.Run(until, func() bool { return false })
-	r, err := guest.ReadResults(e.(*kernelEngine).mem)
+	r, err := guest.ReadResults(e.(interface{ Memory() vmm.Memory }).Memory())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ type kernelEngine struct {
 	knobs   vmm.Knobs
 	synic   bool // the SynIC that inhibits APICv is there
 	advance []int64
+	debug   string // the VM's folder in debugfs, empty if there is none
 	ticks   int
 
 	// What follows is guarded by mu.
@@ -135,11 +136,18 @@ func (e *kernelEngine) watch() {
 		trace.SinkFunc(func(ev trace.Event) { e.batch = append(e.batch, ev) }))
 	e.bindThreads()
 	e.notes = append(e.notes, e.obs.Missing...)
-	if dir, err := e.vm.debugfsDir(); err == nil {
+	e.findDebugfs()
+	if e.debug == "" {
+		e.notes = append(e.notes, "the timer advance is not observed: "+noDebugfs)
+	}
+}
+
+// findDebugfs looks for the present VM's folder.
+func (e *kernelEngine) findDebugfs() {
+	e.debug, _ = e.vm.debugfsDir()
+	if e.debug != "" {
 		e.advance = make([]int64, e.cfg.VCPUs)
-		e.readAdvance(dir)
-	} else {
-		e.notes = append(e.notes, "the timer advance is not observed: "+err.Error())
+		e.readAdvance()
 	}
 }
 
@@ -274,7 +282,7 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 		e.release()
 	}
 	e.mu.Unlock()
-	t := time.NewTicker(tick)
+	t := time.NewTicker(observeTick)
 	defer t.Stop()
 	said := false
 	for !said && !e.stopped() && e.vm.Now() < until {
@@ -352,19 +360,20 @@ func (e *kernelEngine) hand(done func() bool) bool {
 
 // look reads what the kernel shows but does not trace, now and then.
 func (e *kernelEngine) look() {
-	const every = 16 // ticks
-	if e.ticks++; e.ticks%every != 0 || e.advance == nil {
-		return
-	}
-	if dir, err := e.vm.debugfsDir(); err == nil {
-		e.readAdvance(dir)
+	const every = 8 // ticks
+	if e.ticks++; e.ticks%every == 0 && e.debug != "" {
+		e.readAdvance()
 	}
 }
 
+// observeTick is how often the trace is read while the guest runs: reading takes
+// CPU time that a guest on a small host misses.
+const observeTick = 5 * time.Millisecond
+
 // readAdvance reports a change of a vCPU's timer advance.
-func (e *kernelEngine) readAdvance(dir string) {
+func (e *kernelEngine) readAdvance() {
 	for i := range e.advance {
-		ns, err := debugfsNumber(dir, i, "lapic_timer_advance_ns")
+		ns, err := debugfsNumber(e.debug, i, "lapic_timer_advance_ns")
 		if err != nil || ns == e.advance[i] {
 			continue
 		}

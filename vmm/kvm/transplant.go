@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"ticktrap/internal/clock"
+	"ticktrap/vmm"
 )
 
 // machineState is everything of a VM with in-kernel irqchip beside its memory.
@@ -69,6 +70,7 @@ func (e *kernelEngine) transplant() error {
 	if e.obs != nil {
 		e.obs.dec.Rebind()
 		e.bindThreads()
+		e.findDebugfs()
 	}
 	return old.Close()
 }
@@ -127,6 +129,14 @@ func get[T any](fd int, req uintptr, v *T) func() error {
 	return func() error { _, err := ioctlPtr(fd, req, v); return err }
 }
 
+// inKernel makes a call only where the local APIC is the kernel's.
+func (c *CPU) inKernel(do func() error) func() error {
+	if c.vm.opts.Placement == InKernel {
+		return do
+	}
+	return func() error { return nil }
+}
+
 func (c *CPU) saveState(s *vcpuState) error {
 	return inOrder([]call{
 		{"the last access", c.completeIO},
@@ -140,7 +150,7 @@ func (c *CPU) saveState(s *vcpuState) error {
 			}
 			return get(c.fd, _KVM_GET_XCRS, &s.xcrs)()
 		}},
-		{"local APIC", get(c.fd, _KVM_GET_LAPIC, &s.lapic)},
+		{"local APIC", c.inKernel(get(c.fd, _KVM_GET_LAPIC, &s.lapic))},
 		{"events", get(c.fd, _KVM_GET_VCPU_EVENTS, &s.events)},
 		{"debug registers", get(c.fd, _KVM_GET_DEBUGREGS, &s.debug)},
 		{"MSRs", func() (err error) { s.msrs, err = c.saveMSRs(); return err }},
@@ -202,9 +212,9 @@ func (c *CPU) restoreState(s *vcpuState) error {
 		}},
 		{"FPU", get(c.fd, _KVM_SET_XSAVE, &s.xsave)},
 		{"MSRs", func() error { return c.restoreMSRs(s.msrs) }},
-		{"local APIC", get(c.fd, _KVM_SET_LAPIC, &s.lapic)},
+		{"local APIC", c.inKernel(get(c.fd, _KVM_SET_LAPIC, &s.lapic))},
 		{"events", get(c.fd, _KVM_SET_VCPU_EVENTS, &s.events)},
-		{"multiprocessing state", get(c.fd, _KVM_SET_MP_STATE, &s.mp)},
+		{"multiprocessing state", c.inKernel(get(c.fd, _KVM_SET_MP_STATE, &s.mp))},
 		{"debug registers", get(c.fd, _KVM_SET_DEBUGREGS, &s.debug)},
 		{"TSC deadline", func() error {
 			if s.deadline != 0 && !c.WriteMSR(msrTSCDeadline, s.deadline) {
@@ -222,4 +232,46 @@ func (c *CPU) restoreMSRs(m *msrs) error {
 		_ = c.WriteMSR(e.Index, e.Data)
 	}
 	return nil
+}
+
+// rebuild moves the guest of e into a new VM with other exits disabled, over the
+// same memory. The local APICs are the loop's and stay as they are; each CPU
+// keeps its thread and takes over the new vCPU's descriptor and page. The
+// threads are parked.
+func (e *loopEngine) rebuild(exits vmm.ExitsDisabled) error {
+	states := make([]vcpuState, len(e.vm.cpus))
+	for i, c := range e.vm.cpus {
+		if err := c.saveState(&states[i]); err != nil {
+			return fmt.Errorf("saving vCPU %d: %w", i, err)
+		}
+		states[i].sregs.CR8 = c.page.CR8
+		c.pio, c.pending = portRun{}, pendNothing
+	}
+	opts := e.vm.opts
+	opts.Exits = exits
+	next, err := e.vm.sys.NewVM(e.mem, opts)
+	if err != nil {
+		return fmt.Errorf("making the new VM: %w", err)
+	}
+	next.zero = e.vm.zero
+	for i, c := range next.cpus {
+		if err := c.restoreState(&states[i]); err != nil {
+			return errors.Join(fmt.Errorf("restoring vCPU %d: %w", i, err), next.Close())
+		}
+	}
+	// The new VM takes the old one's place: what is left in next is the old one.
+	for i, c := range e.vm.cpus {
+		n := next.cpus[i]
+		c.fd, n.fd = n.fd, c.fd
+		c.raw, n.raw = n.raw, c.raw
+		c.page, n.page = n.page, c.page
+		c.page.CR8 = states[i].sregs.CR8
+		c.page.Sync.Regs = states[i].regs
+		if err := setSignalMask(c.fd, c.unmasked); err != nil {
+			return fmt.Errorf("setting the signal mask of KVM_RUN: %w", err)
+		}
+	}
+	e.vm.fd, next.fd = next.fd, e.vm.fd
+	e.vm.opts = opts
+	return next.Close()
 }

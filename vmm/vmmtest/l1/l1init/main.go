@@ -29,6 +29,7 @@ func main() {
 	} else {
 		fmt.Println(l1.MarkDone)
 	}
+	_ = unix.IoctlSetInt(1, unix.TCSBRK, 1) // wait until the port has sent it all
 	time.Sleep(time.Duration(settle) * time.Millisecond)
 	unix.Sync()
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
