@@ -382,6 +382,9 @@ func (e *kernelEngine) readAdvance() {
 		if i == 0 {
 			e.obs.dec.SetAdvance(clock.Nanos(ns))
 		}
+		if old == 0 {
+			continue // the first look, or a VM without
+		}
 		verdict := trace.TuneLater
 		if ns < old {
 			verdict = trace.TuneEarlier
