@@ -98,6 +98,14 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 
 // moves gives a moving action to whatever is in front.
 func (m *Model) moves(a keymap.Action) bool {
+	if m.overlaid() { // no time line in front
+		switch a {
+		case keymap.Start:
+			a = keymap.Top
+		case keymap.End:
+			a = keymap.Bottom
+		}
+	}
 	switch {
 	case m.helping:
 		if n, ok := scrolled(m.helpOff, a, m.h-headerRows-footerRows-2); ok {
@@ -127,6 +135,9 @@ func brusher(a keymap.Action) func(m *Model) tea.Cmd {
 	}
 }
 
+// overlaid reports whether something is open over the panes.
+func (m *Model) overlaid() bool { return m.helping || m.comparing || m.why != nil || m.open != nil }
+
 // scrolled is an offset after a moving action.
 func scrolled(off int, a keymap.Action, page int) (int, bool) {
 	switch a {
@@ -141,10 +152,6 @@ func scrolled(off int, a keymap.Action, page int) (int, bool) {
 	case keymap.Top:
 		off = 0
 	case keymap.Bottom:
-		off = 1 << 20
-	case keymap.Start:
-		off = 0
-	case keymap.End:
 		off = 1 << 20
 	default:
 		return off, false
@@ -174,8 +181,12 @@ func (m *Model) whyNot(a keymap.Action) string {
 			return "there is no deadline to brush yet"
 		}
 	case keymap.Jump:
-		if !st.CanBack && numMarks(m.frame) == 0 {
-			return "there is no bookmark to jump to; m sets one"
+		if !st.CanBack {
+			return "this session cannot go to another time: its bookmarks are for the recording"
+		}
+	case keymap.Record:
+		if st.File != "" {
+			return "this is a recording already: " + st.File
 		}
 	case keymap.Compare:
 		if m.frame.OtherName == "" && m.frame.State.Deadlines.KnobAt == 0 {
@@ -250,7 +261,7 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 }
 
 func (m *Model) focusOn(p paneID) tea.Cmd {
-	m.focus, m.open, m.why, m.helping, m.comparing, m.marking = p, nil, nil, false, false, false
+	m.focus, m.open, m.why, m.helping, m.comparing = p, nil, nil, false, false
 	return nil
 }
 
@@ -258,8 +269,6 @@ func (m *Model) back() tea.Cmd {
 	switch {
 	case m.helping:
 		m.helping = false
-	case m.marking:
-		m.marking = false
 	case m.comparing:
 		m.comparing = false
 	case m.why != nil:

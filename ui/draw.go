@@ -69,7 +69,7 @@ func (m *Model) draw() {
 		m.drawCompare(s, body)
 	case m.why != nil && m.prompt == nil && m.question == nil:
 		m.drawExplain(s, body)
-	case m.prompt != nil && m.prompt.kind == askPalette:
+	case m.prompt != nil && m.prompt.lists():
 		m.drawPalette(body)
 	case m.question != nil:
 		drawQuestion(body, m.question, m.keys)
@@ -145,7 +145,7 @@ var footerActions = map[string][]keymap.Action{
 }
 
 func (m *Model) drawFooter(s *scene, a area) {
-	if m.prompt != nil && m.prompt.kind != askPalette {
+	if m.prompt != nil && !m.prompt.lists() {
 		drawPrompt(a, m.prompt, m.lastText[m.prompt.kind] != "")
 		return
 	}

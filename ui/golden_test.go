@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,10 +60,14 @@ func TestReplayAndBranchesAreShown(t *testing.T) {
 	r.m.frame.State.CopyTo(&left)
 	r.s.Other, r.s.OtherName = &left, "branch 0"
 	r.s.Status.Branch, r.s.Status.Break, r.s.Status.CanBack = 1, "late > 20us", true
-	r.s.Status.Replaying, r.s.Status.Head = true, r.s.Status.Now*2
+	r.s.Status.Replaying, r.s.Status.Head, r.s.Status.File = true, r.s.Status.Now*2, "runs/session.tt"
 	tl := vmm.Timeline{From: 0, To: r.s.Status.Now * 2, Complete: true}
 	for i := range 60 {
-		tl.Buckets = append(tl.Buckets, vmm.Bucket{Deadlines: uint32(i % 7), Worst: clock.Cycles(i*i*3 - 200), Knob: i == 31})
+		b := vmm.Bucket{Knob: i == 31}
+		for j := range i % 7 * 40 {
+			b.Add(clock.Cycles(300 + i*j)) // up to 14 400
+		}
+		tl.Buckets = append(tl.Buckets, b)
 	}
 	r.s.Timeline = tl
 	r.s.Do(vmm.Command{Verb: vmm.DoMark, Text: "x"})
@@ -77,6 +82,65 @@ func TestReplayAndBranchesAreShown(t *testing.T) {
 	r.send(tea.MouseMsg{X: 60, Y: 40 - footerRows - 1, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 	if len(r.s.Done) != 1 || r.s.Done[0].Verb != vmm.DoSeek || r.s.Done[0].At == 0 {
 		t.Errorf("a click on the seek bar asks for %+v", r.s.Done)
+	}
+	r.press("r")
+	r.wants("✗ this is a recording already: runs/session.tt")
+	for key, want := range map[string]clock.TSC{"g": tl.From, "G": tl.To} {
+		r.s.Done = nil
+		if r.press(key); len(r.s.Done) != 1 || r.s.Done[0] != (vmm.Command{Verb: vmm.DoSeek, At: want}) {
+			t.Errorf("%s asks for %+v, want a seek to %d", key, r.s.Done, want)
+		}
+	}
+}
+
+func TestDraggingTheSeekBarAsksForOnePlaceAtATime(t *testing.T) {
+	r := newRig(t, 120, 40, 3000)
+	r.s.Timeline = vmm.Timeline{To: 1_000_000, Buckets: make([]vmm.Bucket, 8), Complete: true}
+	r.frame()
+	at := func(x, y int, a tea.MouseAction) {
+		if _, cmd := r.m.Update(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: a}); cmd != nil {
+			cmd()
+		}
+	}
+	bar := 40 - footerRows - 1
+	at(barLead+10, bar, tea.MouseActionPress)
+	for x := range 50 { // the pointer leaves the bar's line
+		at(barLead+11+x, bar-x%3, tea.MouseActionMotion)
+	}
+	if len(r.s.Done) != 1 {
+		t.Fatalf("before the next frame %d seeks are asked for, want 1", len(r.s.Done))
+	}
+	_, cmd := r.m.Update(r.m.Init()())
+	for _, c := range cmd().(tea.BatchMsg)[:1] {
+		c()
+	}
+	if want := barTSC(r.m.frame, barLead+60, 120); len(r.s.Done) != 2 || r.s.Done[1].At != want {
+		t.Errorf("after it %+v are asked for, want the last place %d", r.s.Done, want)
+	}
+	at(0, 0, tea.MouseActionRelease)
+	r.frame()
+	at(barLead+20, bar, tea.MouseActionMotion)
+	if len(r.s.Done) != 2 {
+		t.Error("moving without the button seeks")
+	}
+}
+
+func TestPlacesAreListedAndJumpedTo(t *testing.T) {
+	r := newRig(t, 120, 40, 11_500)
+	r.s.Status.CanBack = true
+	r.s.Marks = []vmm.Mark{{At: 40_000_000, Name: "later"}, {At: 1_000_000, Name: "calibration done"}}
+	r.frame()
+	r.press("'")
+	r.wants("calibration done")
+	r.wants("apicv on → off") // turned knobs are places too
+	r.wants("from now")
+	r.press(`"calib",enter`)
+	r.press(`',"12,345",enter`)
+	r.press(`',"no such place",enter`)
+	r.wants("no bookmark is named")
+	want := []vmm.Command{{Verb: vmm.DoSeek, At: 1_000_000}, {Verb: vmm.DoSeek, At: 12_345}}
+	if !slices.Equal(r.s.Done, want) {
+		t.Errorf("the session was asked for %+v, want %+v", r.s.Done, want)
 	}
 }
 

@@ -82,14 +82,15 @@ func (m *Model) drawHelp(body area) {
 	}
 }
 
-// drawPalette draws the palette's line and its choices.
+// drawPalette draws the line of the palette, or of the list of places, and its
+// choices.
 func (m *Model) drawPalette(body area) {
 	p := m.prompt
 	w := min(110, body.w-4)
 	a := overlay(body, w, min(body.h-1, 20))
-	x := a.text(1, 0, keyHint, ":")
+	x := a.text(1, 0, keyHint, prompts[p.kind].label)
 	if p.input.Value() == "" {
-		a.cut(x+2, 0, a.w-x-2, dim, prompts[askPalette].hint)
+		a.cut(x+2, 0, a.w-x-2, dim, prompts[p.kind].hint)
 	}
 	drawInput(a.sub(x+1, 0, a.w-x-2, 1), p)
 	a.hline(0, 1, a.w, '─', faint)
@@ -109,6 +110,7 @@ func (m *Model) drawPalette(body area) {
 		}
 	}
 	if len(p.choices) == 0 {
-		a.text(1, 2, dim, "nothing matches; enter takes knob=value")
+		a.text(1, 2, dim, pickString(p.kind == askJump, "no bookmark and no turned knob matches; enter takes a TSC",
+			"nothing matches; enter takes knob=value"))
 	}
 }

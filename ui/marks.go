@@ -2,6 +2,12 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/internal/clock"
 	"ticktrap/vmm"
@@ -33,4 +39,62 @@ func findMark(fr *vmm.Frame, name string) (at clock.TSC, ok bool) {
 		}
 	})
 	return at, ok && name != ""
+}
+
+// refreshPlaces lists the bookmarks and the turned knobs that match the text, in
+// the order of time. The selection begins at the first after now.
+func (m *Model) refreshPlaces() {
+	p, s := m.prompt, m.scene()
+	text := strings.ToLower(strings.TrimSpace(p.input.Value()))
+	p.choices, p.sel = p.choices[:0], 0
+	add := func(name, key string, at clock.TSC) {
+		if fuzzy(name, text) >= 0 {
+			p.choices = append(p.choices, choice{name: name, help: placeWords(s, at), key: key, at: at})
+		}
+	}
+	eachMark(m.frame, func(name string, at clock.TSC) { add(name, "◆", at) })
+	turns := &m.frame.State.KnobTurns
+	for i := range turns.Len() {
+		k := turns.At(i)
+		add(k.Knob.String()+" "+showKnob(k.Knob, k.Old)+" → "+showKnob(k.Knob, k.Value), knobLetter(s, k), k.At)
+	}
+	slices.SortStableFunc(p.choices, func(a, b choice) int { return cmp.Compare(a.at, b.at) })
+	for i, c := range p.choices {
+		if c.at <= m.frame.Status.Now {
+			p.sel = i
+		}
+	}
+}
+
+// placeWords says where a time is.
+func placeWords(s *scene, at clock.TSC) string {
+	words := "TSC " + padLeft(group3(uint64(at)), 15) + "  " + virtualTime(s.hz(), at)
+	switch d := at.Sub(s.f.Status.Now); {
+	case d == 0:
+		words += "  now"
+	case d > 0:
+		words += "  " + duration(cyclesToNanos(s.hz(), d)) + " from now"
+	default:
+		words += "  " + duration(cyclesToNanos(s.hz(), -d)) + " ago"
+	}
+	return words
+}
+
+// jump goes to a TSC, to the bookmark of a name, or else to the selected place.
+func (m *Model) jump(p *prompt, text string) tea.Cmd {
+	if at, err := strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64); err == nil {
+		return m.seek(clock.TSC(at))
+	}
+	if at, ok := findMark(m.frame, text); ok {
+		return m.seek(at)
+	}
+	if p.sel < len(p.choices) {
+		return m.seek(p.choices[p.sel].at)
+	}
+	if text == "" {
+		m.refuse("there is no bookmark to jump to; m sets one")
+	} else {
+		m.refuse("no bookmark is named " + strconv.Quote(text) + ", and it is not a TSC")
+	}
+	return nil
 }

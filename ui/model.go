@@ -78,9 +78,6 @@ type Model struct {
 	verdict    *diff.Diff        // nil until computed
 	lastText   [numAsking]string // what was typed last, by prompt
 
-	marking bool // the list of bookmarks is open
-	markSel int
-
 	held              hold
 	seeking, seekMore bool // a seek is on its way, and another is wanted
 	seekNext          clock.TSC
@@ -159,7 +156,12 @@ func (m *Model) refuse(why string) { m.said, m.saidBad = why, true }
 
 // scene is what panes draw from now.
 func (m *Model) scene() *scene {
-	return &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots}
+	s := &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots}
+	if m.opts.Late > 0 && m.frame != nil {
+		late, _ := s.hz().ToCycles(m.opts.Late)
+		s.late = clock.Cycles(late)
+	}
+	return s
 }
 
 // takeFrame shows a new frame and keeps the one before as the next buffer.

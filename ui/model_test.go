@@ -67,14 +67,18 @@ func (r *rig) press(keys string) (last tea.Msg) {
 	if len([]rune(keys)) == 1 {
 		return r.send(KeyMsg(keys))
 	}
-	for _, k := range strings.Split(keys, ",") {
-		if text, ok := strings.CutPrefix(k, `"`); ok {
-			for _, c := range strings.TrimSuffix(text, `"`) {
+	for i, part := range strings.Split(keys, `"`) {
+		if i%2 == 1 {
+			for _, c := range part {
 				r.send(KeyMsg(string(c)))
 			}
 			continue
 		}
-		last = r.send(KeyMsg(k))
+		for _, k := range strings.Split(strings.Trim(part, ","), ",") {
+			if k != "" {
+				last = r.send(KeyMsg(k))
+			}
+		}
 	}
 	return last
 }
@@ -164,7 +168,9 @@ func TestKeysAskTheSession(t *testing.T) {
 		{"n", []vmm.Command{{Verb: vmm.DoRunTo, Text: "late > 100"}}},
 		{"m,x,enter", []vmm.Command{{Verb: vmm.DoMark, Text: "x"}}},
 		{"m,x,enter,',x,enter", []vmm.Command{{Verb: vmm.DoMark, Text: "x"}, {Verb: vmm.DoSeek}}},
-		{"r,o,enter,r", []vmm.Command{{Verb: vmm.DoRecord, Path: "o"}, {Verb: vmm.DoRecord}}},
+		{"r,enter,r", []vmm.Command{{Verb: vmm.DoRecord, Path: "cyclic-0.tt"}, {Verb: vmm.DoRecord}}},
+		{`r,"x",enter`, []vmm.Command{{Verb: vmm.DoRecord, Path: "cyclic-0.ttx"}}},
+		{"r,esc", nil},
 		{"5,enter", []vmm.Command{knob(trace.KnobAPICv, 0)}},
 		{"5,down,enter", []vmm.Command{knob(trace.KnobPostedTimer, 1)}},
 		{"5,down,down,down,left", []vmm.Command{knob(trace.KnobAdvance, 900)}},
@@ -175,6 +181,8 @@ func TestKeysAskTheSession(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := newRig(t, 120, 40, 0)
+		r.m.frame.Status.CanBack = strings.Contains(tt.keys, "'")
+		r.s.Status.CanBack = r.m.frame.Status.CanBack
 		r.press(tt.keys)
 		if !slices.Equal(r.s.Done, tt.want) {
 			t.Errorf("keys %q ask for %+v, want %+v (notice %q)", tt.keys, r.s.Done, tt.want, r.m.said)
@@ -243,7 +251,7 @@ func TestRefusedActionsSayWhy(t *testing.T) {
 		{"N", "cannot go back"},
 		{"<", "cannot go back"},
 		{">,enter", "a condition is needed"},
-		{"'", "no bookmark to jump to"},
+		{"'", "cannot go to another time"},
 		{"p", "posted-timer is fixed: the module was loaded without it"},
 		{"h", "preemption-timer is gone: this engine does not offer it"},
 		{"i", "key i has no action"},

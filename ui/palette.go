@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 )
 
@@ -14,12 +15,17 @@ type choice struct {
 	name, help, key string
 	why             string // why it is not possible now, empty if it is
 	act             keymap.Action
+	at              clock.TSC // for a place in time
 	score           int
 }
 
 // refreshChoices finds what matches the palette's text, best first.
 func (m *Model) refreshChoices() {
 	p := m.prompt
+	if p.kind == askJump {
+		m.refreshPlaces()
+		return
+	}
 	if p.kind != askPalette {
 		return
 	}
@@ -30,9 +36,9 @@ func (m *Model) refreshChoices() {
 			continue
 		}
 		if n := fuzzy(b.Name, text); n >= 0 {
-			p.choices = append(p.choices, choice{b.Name, b.Help, b.KeyNames(" "), m.whyNot(b.Action), b.Action, n})
+			p.choices = append(p.choices, choice{name: b.Name, help: b.Help, key: b.KeyNames(" "), why: m.whyNot(b.Action), act: b.Action, score: n})
 		} else if n := fuzzy(b.Help, text); n >= 0 && len(text) > 2 && strings.Contains(strings.ToLower(b.Help), text) {
-			p.choices = append(p.choices, choice{b.Name, b.Help, b.KeyNames(" "), m.whyNot(b.Action), b.Action, n + 1000})
+			p.choices = append(p.choices, choice{name: b.Name, help: b.Help, key: b.KeyNames(" "), why: m.whyNot(b.Action), act: b.Action, score: n + 1000})
 		}
 	}
 	for i := range knobRows {
@@ -40,7 +46,7 @@ func (m *Model) refreshChoices() {
 		for _, v := range r.values {
 			name := r.knob.String() + "=" + v
 			if n := fuzzy(name, text); n >= 0 && text != "" {
-				p.choices = append(p.choices, choice{name, "turn the knob", "", m.whyNotKnob(r.knob), keymap.BadAction, n + 10})
+				p.choices = append(p.choices, choice{name: name, help: "turn the knob", why: m.whyNotKnob(r.knob), score: n + 10})
 			}
 		}
 	}

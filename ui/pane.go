@@ -61,6 +61,8 @@ type scene struct {
 	mono bool
 	// nanos shows times in nanoseconds first, cycles otherwise.
 	nanos bool
+	// late is how late a deadline is called late, 0 if nobody said.
+	late clock.Cycles
 	// focused is true while the focused pane is drawn.
 	focused bool
 	// dots is scratch for charts.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -52,8 +53,8 @@ func sessionPieces(f *vmm.Frame) (ps []piece) {
 		ps = append(ps, piece{"  branch " + strconv.Itoa(st.Branch), knobMark | strong, 1})
 	}
 	switch {
-	case len(f.Timeline.Buckets) > 0:
-		ps = append(ps, piece{"  recording", early, 0}, piece{" up to TSC " + group3(uint64(f.Timeline.To)), dim, 3})
+	case st.File != "":
+		ps = append(ps, piece{"  recording", early, 0}, piece{" " + filepath.Base(st.File), value, 2}, piece{" up to TSC " + group3(uint64(st.Head)), dim, 3})
 	case st.Replaying && st.Now < st.Head:
 		ps = append(ps, piece{"  in the past", early, 0}, piece{", the run goes on to TSC " + group3(uint64(st.Head)), dim, 3})
 	}

@@ -2,13 +2,13 @@ package ui
 
 import (
 	"errors"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/trace/query"
 	"ticktrap/vmm"
@@ -35,7 +35,7 @@ var prompts = map[asking]struct{ label, hint string }{
 	askFilter:  {"filter /", "late > 20us && vcpu == 1, or a text; ! in front inverts either"},
 	askBreak:   {"break when ", "late > 20us && vcpu == 1 (empty removes the condition)"},
 	askMark:    {"bookmark ", "a name"},
-	askJump:    {"jump to ", "a bookmark's name, or a TSC"},
+	askJump:    {"'", "a bookmark, a turned knob, or a TSC"},
 	askRecord:  {"record to ", "a file"},
 	askRunTo:   {"run to ", "exit == MSR_WRITE && fastpath == bail"},
 	askBackTo:  {"back to ", "late > 20us && vcpu == 1"},
@@ -51,6 +51,9 @@ type prompt struct {
 	before  string       // the filter before this one
 }
 
+// lists reports whether the prompt offers choices to select from.
+func (p *prompt) lists() bool { return p.kind == askPalette || p.kind == askJump }
+
 // question is a yes-or-no question; yes is what happens then.
 type question struct {
 	text string
@@ -64,7 +67,7 @@ func (m *Model) ask(kind asking) tea.Cmd {
 	in.Focus()
 	switch kind {
 	case askRecord:
-		in.SetValue(m.opts.RecordTo)
+		in.SetValue(m.recordTo())
 	case askBreak:
 		in.SetValue(m.frame.Status.Break)
 	case askRunTo, askBackTo:
@@ -78,6 +81,19 @@ func (m *Model) ask(kind asking) tea.Cmd {
 	m.prompt = &prompt{kind: kind, input: in, before: before}
 	m.refreshChoices()
 	return nil
+}
+
+// recordTo is the suggested name of a recording: a new one for each moment of a
+// run.
+func (m *Model) recordTo() string {
+	if m.opts.RecordTo != "" {
+		return m.opts.RecordTo
+	}
+	name := strings.TrimSuffix(filepath.Base(m.frame.Header.Guest), filepath.Ext(m.frame.Header.Guest))
+	if name == "" || name == "." || name == "/" {
+		name = "guest"
+	}
+	return name + "-" + strconv.FormatUint(uint64(m.frame.Status.Now), 10) + ".tt"
 }
 
 // typeKey handles a key while a prompt is open.
@@ -97,10 +113,10 @@ func (m *Model) typeKey(msg tea.KeyMsg, act keymap.Action, bound bool) tea.Cmd {
 		m.prompt = nil
 		return m.accept(p)
 	}
-	if p.kind == askPalette && p.moves(msg.Type) {
+	if p.lists() && p.moves(msg.Type) {
 		return nil
 	}
-	if p.kind != askPalette && msg.Type == tea.KeyUp { // what was typed last
+	if !p.lists() && msg.Type == tea.KeyUp { // what was typed last
 		p.input.SetValue(m.lastText[p.kind])
 		p.input.CursorEnd()
 		m.checkPrompt()
@@ -169,7 +185,7 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 		}
 		return m.do(vmm.Command{Verb: vmm.DoMark, Text: text})
 	case askJump:
-		return m.jump(text)
+		return m.jump(p, text)
 	case askRecord:
 		if text == "" {
 			m.refuse("a recording needs the name of a file")
@@ -178,19 +194,6 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 		return m.do(vmm.Command{Verb: vmm.DoRecord, Path: text})
 	}
 	return nil
-}
-
-// jump goes to a bookmark or to a TSC.
-func (m *Model) jump(text string) tea.Cmd {
-	if at, ok := findMark(m.frame, text); ok {
-		return m.do(vmm.Command{Verb: vmm.DoSeek, At: at})
-	}
-	at, err := strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64)
-	if err != nil {
-		m.refuse("no bookmark is named " + strconv.Quote(text) + ", and it is not a TSC")
-		return nil
-	}
-	return m.do(vmm.Command{Verb: vmm.DoSeek, At: clock.TSC(at)})
 }
 
 func first(s string, n int) string { return s[:min(n, len(s))] }

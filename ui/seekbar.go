@@ -8,7 +8,6 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
-	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
@@ -50,16 +49,22 @@ func (m *Model) seekEnd(end keymap.Action) tea.Cmd {
 	return m.seek(at)
 }
 
-// presentBar draws the seek bar: the worst lateness of each stretch as a column,
-// turned knobs, bookmarks and the position.
+// presentBar draws the seek bar: how many deadlines of each stretch were late as
+// a column, turned knobs, bookmarks and the position.
 func presentBar(s *scene, a area) {
 	from, to := barSpan(s.f)
-	a.text(1, 0, label, "timeline")
 	bar := a.sub(barLead, 0, a.w-barLead-2, 1)
 	span := max(float64(to.Sub(from)), 1)
 	col := func(t clock.TSC) int { return int(float64(t.Sub(from)) / span * float64(bar.w-1)) }
 	bar.hline(0, 0, bar.w, '·', faint)
-	barColumns(s, bar)
+	if bs := s.f.Timeline.Buckets; len(bs) > 0 {
+		i := barLimit(s, bs)
+		a.text(1, 0, label, "late>"+short(uint64(vmm.OverLimit(i))))
+		barColumns(bar, bs, i)
+	} else {
+		a.text(1, 0, label, "timeline")
+		rateBar(s, bar)
+	}
 	marks := &s.state().KnobTurns
 	for i := range marks.Len() {
 		k := marks.At(i)
@@ -69,35 +74,52 @@ func presentBar(s *scene, a area) {
 	bar.put(col(s.f.Status.Now), 0, '┃', value|strong|selected)
 }
 
-func barColumns(s *scene, bar area) {
-	bs := s.f.Timeline.Buckets
-	if len(bs) == 0 {
-		rateBar(s, bar)
-		return
-	}
-	worst := 1.0
-	for _, b := range bs {
-		worst = max(worst, float64(b.Worst))
-	}
-	band := float64(trace.OnTimeBand)
-	for x := range bar.w {
-		i := x * len(bs) / bar.w
-		j := max((x+1)*len(bs)/bar.w, i+1)
-		var n uint32
-		late := clock.Cycles(math.MinInt64)
-		knob := false
-		for _, b := range bs[i:j] {
-			if n += b.Deadlines; b.Deadlines > 0 {
-				late = max(late, b.Worst)
-			}
-			knob = knob || b.Knob
+// barLimit is the limit from which the bar counts a deadline as late: the least
+// that is not below Options.Late, or that at most a fiftieth is over.
+func barLimit(s *scene, bs []vmm.Bucket) (limit int) {
+	var all uint64
+	var over [vmm.OverLimits]uint64
+	for i := range bs {
+		all += uint64(bs[i].Deadlines)
+		for j, n := range bs[i].Over {
+			over[j] += uint64(n)
 		}
-		switch {
-		case knob:
+	}
+	for i := range over {
+		if s.late > 0 && vmm.OverLimit(i) >= s.late {
+			return i
+		}
+		if over[i] == 0 {
+			break
+		}
+		if limit = i; s.late == 0 && over[i] <= all/50 {
+			break
+		}
+	}
+	return limit
+}
+
+func barColumns(bar area, bs []vmm.Bucket, limit int) {
+	cols := make([]vmm.Bucket, bar.w)
+	most := 1.0
+	for x := range cols {
+		c := &cols[x]
+		i := x * len(bs) / bar.w
+		for _, b := range bs[i:max((x+1)*len(bs)/bar.w, i+1)] {
+			c.Deadlines += b.Deadlines
+			c.Over[limit] += b.Over[limit]
+			c.Knob = c.Knob || b.Knob
+		}
+		most = max(most, float64(c.Over[limit]))
+	}
+	for x, c := range cols {
+		switch n := float64(c.Over[limit]); {
+		case c.Knob:
 			bar.put(x, 0, '┆', knobMark)
 		case n > 0:
-			f := max(symlog(float64(late), band), 0) / symlog(max(worst, band), band)
-			bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(f*8), 1)/8), lateStyle(late))
+			bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(n/most*8), 2)/8), late)
+		case c.Deadlines > 0:
+			bar.put(x, 0, '▁', good)
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		m.held = holdBar
 		return m.seek(barTSC(m.frame, msg.X, m.w))
 	}
-	if m.helping || m.open != nil || m.why != nil || m.comparing || m.marking {
+	if m.overlaid() {
 		if wheel != keymap.BadAction {
 			return m.act(wheel)
 		}

@@ -59,6 +59,28 @@ type Bucket struct {
 	Deadlines uint32
 	Worst     clock.Cycles // greatest lateness
 	Knob      bool         // a knob was turned
+	// Over counts the deadlines later than OverLimit(i).
+	Over [OverLimits]uint32
+}
+
+// OverLimits is the number of limits of Bucket.Over.
+const OverLimits = 16
+
+// OverLimit is a limit of Bucket.Over: 64 cycles, and twice the one before.
+func OverLimit(i int) clock.Cycles { return 64 << i }
+
+// Add counts a deadline.
+func (b *Bucket) Add(late clock.Cycles) {
+	if b.Deadlines++; b.Deadlines == 1 {
+		b.Worst = late
+	}
+	b.Worst = max(b.Worst, late)
+	for i := range b.Over {
+		if late <= OverLimit(i) {
+			break
+		}
+		b.Over[i]++
+	}
 }
 
 // CPUFrame is one vCPU at the moment of a frame.
@@ -86,6 +108,8 @@ type Status struct {
 	Branch    int
 	Replaying bool
 	Head      clock.TSC
+	// File is the recording that is played, empty for a run.
+	File      string
 	Recording string // path, empty if not recording
 	RecBytes  int64
 	// Notice is the last thing the user should know, one sentence.

@@ -19,10 +19,11 @@ type Session struct {
 	CPUs  []vmm.CPUFrame
 	// Status is shown; Run, Now and the end are kept by the session.
 	Status vmm.Status
-	// Other, OtherName and Timeline are given with every frame.
+	// Other, OtherName, Timeline and Marks are given with every frame.
 	Other     *trace.State
 	OtherName string
 	Timeline  vmm.Timeline
+	Marks     []vmm.Mark
 	// Done lists the commands that were asked for.
 	Done []vmm.Command
 	// Fail is returned by Do for a verb.
@@ -100,6 +101,7 @@ func (s *Session) Frame(f *vmm.Frame) {
 		s.Other.CopyTo(&f.Other)
 	}
 	f.Timeline = s.Timeline
+	f.Marks = append(f.Marks[:0], s.Marks...)
 }
 
 // Do implements vmm.Session.

@@ -94,7 +94,7 @@ func (p *Replay) Frame(f *vmm.Frame) {
 
 func (p *Replay) status() vmm.Status {
 	s := vmm.Status{Run: vmm.Paused, Now: p.now(), Speed: p.speed, CanBack: true, Notice: p.notice, Break: p.breakText,
-		Replaying: true, Head: p.rec.Last()}
+		Replaying: true, Head: p.rec.Last(), File: p.name}
 	switch {
 	case p.running:
 		s.Run = vmm.Running
@@ -400,8 +400,7 @@ func (p *Replay) survey() {
 			b.Knob = true
 		case trace.KindGuestIRQ:
 			if m := query.MomentOf(&e, &st); m.Chain != nil {
-				b.Deadlines++
-				b.Worst = max(b.Worst, m.Chain.Late)
+				b.Add(m.Chain.Late)
 			}
 		}
 		if n&0xffff == 0xffff {
