@@ -166,7 +166,8 @@ func (w *Watcher) storm(e *trace.Event, s *trace.State, v *trace.VCPU, o *watche
 	period, _ := s.Hz.ToCycles(v.Period)
 	if span := e.TSC.Sub(first); span < clock.Cycles(period) {
 		w.note("catch-up-storm", int(e.VCPU), first, fmt.Sprintf(
-			"a periodic timer of %d ns expired %d times within %d cycles: it catches up on periods that passed while the vCPU did not run",
+			"a periodic timer of %d ns expired %d times within %d cycles: it catches up on periods that passed "+
+				"while the vCPU did not run",
 			v.Period, len(o.fires)+1, span), "a kernel that advances a missed target to now (6.19, or its back-ports)")
 	}
 }
@@ -192,7 +193,8 @@ func (w *Watcher) woken(e *trace.Event, o *watched) {
 
 func (w *Watcher) lostWakeup(vcpu int, o *watched, slept clock.Cycles, format string) {
 	w.note("lost-wakeup", vcpu, o.self, fmt.Sprintf(
-		"vector %d was posted from interrupt context while the vCPU was about to sleep on the same CPU; the shortcut for the running vCPU (clause running-vcpu) woke nobody: "+format,
+		"vector %d was posted from interrupt context while the vCPU was about to sleep on the same CPU; the "+
+			"shortcut for the running vCPU (clause running-vcpu) woke nobody: "+format,
 		o.selfVec, slept), "running-shortcut=in-guest")
 }
 
@@ -217,7 +219,8 @@ func (w *Watcher) halted(e *trace.Event, v *trace.VCPU, o *watched) {
 	switch {
 	case o.posted != 0 && !v.Armed:
 		w.note("pir-lost-at-restore", int(e.VCPU), o.posted,
-			"the timer expired while the LAPIC was restored and its interrupt was posted, yet the vCPU sleeps: PIR was cleared after that",
+			"the timer expired while the LAPIC was restored and its interrupt was posted, yet the vCPU sleeps: "+
+				"PIR was cleared after that",
 			"clear PIR before the LAPIC's state is set, not after it")
 	case o.zero && !v.Armed && !v.TimerMasked():
 		w.note("zero-deadline-restored", int(e.VCPU), o.born, fmt.Sprintf(
@@ -266,7 +269,8 @@ func barrier(i int, v *trace.VCPU, s *trace.State) []Finding {
 		return nil
 	}
 	return []Finding{{ID: "missing-barrier", VCPU: i, TSC: uint64(c.ExpireAt), Count: 1, Words: fmt.Sprintf(
-		"the timer expired on another CPU %d cycles from the moment at which the vCPU went to sleep; the kick read the task pointer without a barrier and woke nobody, and the vCPU did not see the expiry",
+		"the timer expired on another CPU %d cycles from the moment at which the vCPU went to sleep; the kick read "+
+			"the task pointer without a barrier and woke nobody, and the vCPU did not see the expiry",
 		max(c.ExpireAt.Sub(v.HaltedAt), v.HaltedAt.Sub(c.ExpireAt))), Rule: "kick=kd"}}
 }
 
@@ -311,6 +315,6 @@ func posting(s *trace.State) []Finding {
 			return nil // eligible; the vCPU was never in the guest when it expired
 		}
 	}
-	return []Finding{{ID: "posted-timer-not-eligible", VCPU: -1, Count: all, Words: fmt.Sprintf(
-		"pi_inject_timer is on, but none of %d expiries was posted: the timer is not eligible, because of %s", all, why), Rule: rule}}
+	return []Finding{{ID: "posted-timer-not-eligible", VCPU: -1, Count: all, Rule: rule, Words: fmt.Sprintf(
+		"pi_inject_timer is on, but none of %d expiries was posted: the timer is not eligible, because of %s", all, why)}}
 }

@@ -151,8 +151,8 @@ func whyPlace(b *builder) (string, trace.Clause) {
 	if b.c.Place != trace.WaitEarly {
 		return whyAdvance(b)
 	}
-	return "wait-placement is " + b.c.Place.String() + ": the wait ends before the exit-request check and the rest of the entry",
-		trace.ClauseNone
+	return "wait-placement is " + b.c.Place.String() +
+		": the wait ends before the exit-request check and the rest of the entry", trace.ClauseNone
 }
 
 func whyAfterWait(b *builder) (string, trace.Clause) {

@@ -26,7 +26,9 @@ var table = []Scenario{
 		Rule:   "restore the TSC before the deadline",
 		repair: func(s *Scenario) { s.acts[0].do = restore(vmm.SaveOrder, vmm.RestoreOrder) }},
 
-	{Name: "zero-deadline", Text: "the deadline expires between KVM_GET_LAPIC and KVM_GET_MSRS: neither holds it, and the guest hangs",
+	{Name: "zero-deadline",
+		Text: "the deadline expires between KVM_GET_LAPIC and KVM_GET_MSRS: neither holds it, and the guest " +
+			"hangs",
 		Seen:  "firecracker 4618 and 4630",
 		Guest: "deadline", Args: "mode=hlt distance=100000", Deadlines: 60, Time: 100_000_000,
 		acts: []act{{arms: 30, do: restore(
@@ -47,7 +49,9 @@ var table = []Scenario{
 		Rule:    "a kernel that advances a missed target to now (6.19, 6.1.176, 6.12.117)",
 		repair:  func(s *Scenario) { s.Era = lapic.Era6_19 }},
 
-	{Name: "pir-lost-at-restore", Text: "KVM_SET_LAPIC clears PIR after it has restarted the timer: an interrupt posted by the restart is lost",
+	{Name: "pir-lost-at-restore",
+		Text: "KVM_SET_LAPIC clears PIR after it has restarted the timer: an interrupt posted by the restart " +
+			"is lost",
 		Seen:  "kernel 9cfec6d097c6",
 		Guest: "oneshot", Args: "mode=hlt distance=200000", Faults: vmm.FaultClearPIR, Deadlines: 60, Time: 100_000_000,
 		acts: []act{{arms: 30, do: restore(
@@ -56,7 +60,9 @@ var table = []Scenario{
 		Rule:   "clear PIR before the LAPIC's state is set",
 		repair: func(s *Scenario) { s.Faults &^= vmm.FaultClearPIR }},
 
-	{Name: "pit-reinject", Text: "a PIT that re-injects its ticks inhibits APICv: every timer interrupt takes the slow way (AMD hosts)",
+	{Name: "pit-reinject",
+		Text: "a PIT that re-injects its ticks inhibits APICv: every timer interrupt takes the slow way (AMD " +
+			"hosts)",
 		Seen:  "libkrun 498, kubevirt 9781",
 		Guest: "deadline", Args: "mode=spin", Deadlines: 400, Knobs: []Setting{{trace.KnobAdvance, off}},
 		acts:    []act{{arms: 1, do: inhibit}},
@@ -64,7 +70,9 @@ var table = []Scenario{
 		Rule:   "KVM_REINJECT_CONTROL with pit_reinject=0 before the guest runs",
 		repair: func(s *Scenario) { s.acts = nil }},
 
-	{Name: "posted-timer-without-mwait", Text: "pi_inject_timer is on, but neither MWAIT nor HLT exits are disabled: nothing is ever posted",
+	{Name: "posted-timer-without-mwait",
+		Text: "pi_inject_timer is on, but neither MWAIT nor HLT exits are disabled: nothing is ever " +
+			"posted",
 		Seen:  "kvm list, November 2021; 5.15 and later",
 		Guest: "deadline", Args: "mode=spin", Deadlines: 400,
 		Knobs:   []Setting{{trace.KnobPostedTimer, on}, {trace.KnobAdvance, off}},
@@ -72,7 +80,9 @@ var table = []Scenario{
 		Rule:   "exits-disabled=mwait or hlt",
 		repair: func(s *Scenario) { s.set(trace.KnobExitsDisabled, mwaitInGuest) }},
 
-	{Name: "advance-runaway", Text: "tuning of 4.20 has no ceiling: the advance follows a deep idle state, and the vCPU spins with interrupts off",
+	{Name: "advance-runaway",
+		Text: "tuning of 4.20 has no ceiling: the advance follows a deep idle state, and the vCPU spins with " +
+			"interrupts off",
 		Seen:  "kernel 57bf67e73ce9",
 		Guest: "deadline", Args: "mode=hlt distance=500000", IdleExit: 60_000, Deadlines: 600, Time: 600_000_000,
 		Knobs:   []Setting{{trace.KnobTuning, uint64(lapic.Tune4_20)}, {trace.KnobHaltPoll, off}},
@@ -80,7 +90,9 @@ var table = []Scenario{
 		Rule:    "tuning-era=5.4: deltas beyond 10000 cycles are ignored",
 		repair:  func(s *Scenario) { s.set(trace.KnobTuning, uint64(lapic.Tune5_4)) }},
 
-	{Name: "advance-reset", Text: "tuning of 5.3 climbs to its ceiling of 5000 ns, falls back to 1000 ns, and climbs again, for ever",
+	{Name: "advance-reset",
+		Text: "tuning of 5.3 climbs to its ceiling of 5000 ns, falls back to 1000 ns, and climbs again, for " +
+			"ever",
 		Seen:  "kvm list, March 2021",
 		Guest: "deadline", Args: "mode=hlt distance=500000", IdleExit: 60_000, Deadlines: 600, Time: 600_000_000,
 		Knobs:   []Setting{{trace.KnobTuning, uint64(lapic.Tune5_3)}, {trace.KnobHaltPoll, off}},
@@ -88,14 +100,18 @@ var table = []Scenario{
 		Rule:   "tuning-era=5.4: deltas beyond 10000 cycles are ignored",
 		repair: func(s *Scenario) { s.set(trace.KnobTuning, uint64(lapic.Tune5_4)) }},
 
-	{Name: "stuck-on-hrtimer", Text: "after a halt the timer stays on the hrtimer for good: each expiry costs a host interrupt, a kick and the outer loop",
+	{Name: "stuck-on-hrtimer",
+		Text: "after a halt the timer stays on the hrtimer for good: each expiry costs a host interrupt, a " +
+			"kick and the outer loop",
 		Seen:  "the second half of kernel 18ab3fc8e880",
 		Guest: "periodic", Args: "mode=mixed distance=1000000", Faults: vmm.FaultNoSwitchBack, Deadlines: 200,
 		Knobs: []Setting{{trace.KnobHaltPoll, 2_000_000}}, Time: 600_000_000, Finding: "stuck-on-hrtimer", Cause: "host-timer-irq",
 		Rule:   "restart the timer after the halt",
 		repair: func(s *Scenario) { s.Faults &^= vmm.FaultNoSwitchBack }},
 
-	{Name: "lost-wakeup", Text: "posted from interrupt context to the vCPU that is about to sleep on the same CPU: nobody wakes it",
+	{Name: "lost-wakeup",
+		Text: "posted from interrupt context to the vCPU that is about to sleep on the same CPU: nobody wakes " +
+			"it",
 		Seen:  "kernel fdba608f15e2; 5.8 to 5.14",
 		Guest: "device", Args: "mode=hlt distance=4000 spread=9000", Deadlines: 6000, Time: 600_000_000,
 		MSI:     model.MSI{Every: 9007, Vector: 0xb0},
@@ -104,7 +120,9 @@ var table = []Scenario{
 		Rule:    "running-shortcut=in-guest (5.19) or off",
 		repair:  func(s *Scenario) { s.set(trace.KnobRunningShort, uint64(vmm.ShortcutInGuest)) }},
 
-	{Name: "missing-barrier", Text: "the kick tax cut as posted reads the task pointer without a barrier: an expiry on another CPU is missed by a vCPU that goes to sleep",
+	{Name: "missing-barrier",
+		Text: "the kick tax cut as posted reads the task pointer without a barrier: an expiry on another CPU " +
+			"is missed by a vCPU that goes to sleep",
 		Seen:  "S002 in review, October 2021",
 		Guest: "deadline", Args: "mode=hlt distance=300 spread=6000", IdleExit: 50, Faults: vmm.FaultLateStores, Deadlines: 20_000,
 		Time: 600_000_000,

@@ -78,7 +78,8 @@ func kneeText(k *Knee, goal string) string {
 	if k.Flat {
 		return fmt.Sprintf("%s does not matter%s: %s stays the same.", k.Knob, at, goal)
 	}
-	return fmt.Sprintf("The knee%s is %s=%s: from there on %s stays near its floor (%.0f ns).", at, k.Knob, k.Value, goal, k.Goal)
+	return fmt.Sprintf("The knee%s is %s=%s: from there on %s stays near its floor (%.0f ns).", at, k.Knob, k.Value, goal,
+		k.Goal)
 }
 
 // wrap writes words in lines of at most 80 columns.
