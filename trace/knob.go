@@ -27,6 +27,20 @@ const (
 // the kernel's lapic_timer_advance_ns.
 const AdvanceAdaptive = 1<<64 - 1
 
+// UnknownKnob is the value of a switch or a time that the source does not tell.
+// An enumeration's unknown value is 0.
+const UnknownKnob = 1 << 63
+
+// UnknownKnobs are the knobs of a trace that tells none.
+func UnknownKnobs() (k [NumKnobs]uint64) {
+	for i := range k {
+		if KnobSpecs[i].form != knobEnum {
+			k[i] = UnknownKnob
+		}
+	}
+	return k
+}
+
 // KnobNames names the knobs as the command line and the screen do.
 var KnobNames = []string{"bad", "apicv", "posted-timer", "timer-advance", "vmentry-advance", "wait-placement",
 	"preemption-timer", "fastpath", "kick", "exits-disabled", "halt-poll", "tuning-era", "running-shortcut"}

@@ -76,6 +76,8 @@ func FormatKnob(k Knob, v uint64) string {
 	}
 	sp := &KnobSpecs[k]
 	switch {
+	case v == UnknownKnob:
+		return "unknown"
 	case sp.form == knobSwitch:
 		return nameOf(switchNames, v)
 	case sp.form == knobAdvance && v == AdvanceAdaptive:

@@ -80,6 +80,12 @@ func (t *reportText) head() {
 	t.line("guest", strings.TrimSpace(printable(r.Guest)+" "+printable(r.Args)))
 	engine := fmt.Sprintf("%s, LAPIC %s, %s, every figure %s", r.Engine, r.LAPIC, plural(r.VCPUs, "vCPU"),
 		r.Provenance)
+	for _, p := range r.ProvenanceOf {
+		if p == Inferred.String() && p != r.Provenance {
+			engine += " unless marked " + Inferred.String()
+			break
+		}
+	}
 	if r.Profile != "" {
 		engine += fmt.Sprintf(" (profile %s, seed %d)", r.Profile, r.Seed)
 	}

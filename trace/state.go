@@ -223,8 +223,11 @@ func (v *VCPU) init(s *State) {
 const firstAdvance clock.Nanos = 1000
 
 func advanceOf(knob uint64) clock.Nanos {
-	if knob == AdvanceAdaptive {
+	switch knob {
+	case AdvanceAdaptive:
 		return firstAdvance
+	case UnknownKnob:
+		return 0
 	}
 	return clock.Nanos(knob)
 }

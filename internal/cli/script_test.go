@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,7 +14,14 @@ func TestMain(m *testing.M) {
 
 // The scripts run the program as a user does, without a terminal.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: map[string]func(*testscript.TestScript, bool, []string){
+	traces, err := filepath.Abs("../../trace/ftrace/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
+		e.Setenv("FTRACE", traces)
+		return nil
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"status": status,
 		"bytes":  writeBytes,
 	}})
