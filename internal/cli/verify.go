@@ -6,6 +6,7 @@ import (
 
 	"ticktrap/trace"
 	"ticktrap/vmm"
+	"ticktrap/vmm/scenario"
 	"ticktrap/vmm/session"
 )
 
@@ -14,6 +15,10 @@ func verifyRecording(env *Env, name string, rec *trace.Recording) error {
 	h := rec.Header()
 	if h.Engine != "model" {
 		return fail(ExitUsage, "%s: only recordings of the model can be executed again; this one is of engine %s", name, h.Engine)
+	}
+	if scen, ok := scenario.Of(h); ok {
+		return fail(ExitUsage, "%s: what scenario %s does beside the guest is not in its recording: run the scenario again instead",
+			name, scen)
 	}
 	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
 		seed: h.Seed, profile: h.Profile}
