@@ -462,3 +462,12 @@ func (e *kernelEngine) free() error {
 	errs = append(errs, e.host.restore(), e.mem.Close())
 	return errors.Join(errs...)
 }
+
+// Trace says what the trace was and what it lacked; empty if there is none.
+func (e *kernelEngine) Trace() string {
+	if e.obs == nil {
+		return ""
+	}
+	r := e.obs.dec.Report()
+	return r.Text()
+}

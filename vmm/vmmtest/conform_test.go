@@ -122,7 +122,10 @@ func TestBuiltInGuestsDoAlikeOnEveryEngine(t *testing.T) {
 				}
 				got := counts{r.Taken, st.Deadlines.Arms, st.Deadlines.Count(), st.Injections.EOIs}
 				if got != tt.want {
-					t.Errorf("samples, arms, handled deadlines, EOIs: %v, want %v", got, tt.want)
+					t.Errorf("samples, arms, handled deadlines, EOIs: %v, want %v; lost %+v, kinds %v", got, tt.want, st.Lost, st.Kinds)
+					if x, ok := e.(interface{ Trace() string }); ok {
+						t.Log(x.Trace())
+					}
 				}
 				last := clock.TSC(0)
 				for i, s := range r.Samples {

@@ -24,8 +24,14 @@ func (m Machine) qemu(ctx context.Context, dir, initrd string, job Job) (*emulat
 		return nil, fmt.Errorf("no qemu-system-x86_64 (package qemu-system-x86): %w", ErrUnavailable)
 	}
 	files := filepath.Join(dir, "serial2")
+	accel := "tcg"
+	if m.CPUs > 1 {
+		// On two TCG threads the kernel dies now and then while it patches its own
+		// code (static keys, kprobes): "int3" in a function being patched.
+		accel += ",thread=single"
+	}
 	cmd := exec.CommandContext(ctx, bin,
-		"-accel", "tcg", "-cpu", "max,+svm,+npt", "-smp", strconv.Itoa(m.CPUs), "-m", "1G",
+		"-accel", accel, "-cpu", "max,+svm,+npt", "-smp", strconv.Itoa(m.CPUs), "-m", "1G",
 		"-display", "none", "-monitor", "none", "-no-reboot",
 		"-serial", "stdio", "-serial", "file:"+files, "-nic", "none",
 		"-kernel", m.Kernel.Image, "-initrd", initrd,
