@@ -64,10 +64,7 @@ func (u *Run) Frame(f *vmm.Frame) {
 	u.status.CanBack = u.r.CanBack()
 	u.status.Branch, u.status.Replaying, u.status.Head = u.r.Where()
 	f.Status = u.status
-	if b := u.r.Other(); b != nil {
-		b.State.CopyTo(&f.Other)
-		f.OtherName = b.Name
-	}
+	f.Others = u.r.Others(f.Others)
 }
 
 // Do implements vmm.Session. Every action is complete when it returns.

@@ -86,8 +86,8 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 		m.refuse(why)
 		return nil
 	}
-	if m.moves(a) {
-		return nil
+	if cmd, ok := m.moves(a); ok {
+		return cmd
 	}
 	if h, ok := handlers[a]; ok {
 		return h(m)
@@ -96,8 +96,10 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 	return nil
 }
 
-// moves gives a moving action to whatever is in front.
-func (m *Model) moves(a keymap.Action) bool {
+// moves gives a moving action to whatever is in front; ok is false if that has no
+// use for it.
+func (m *Model) moves(a keymap.Action) (cmd tea.Cmd, ok bool) {
+	page := m.h - headerRows - footerRows - 2
 	if m.overlaid() { // no time line in front
 		switch a {
 		case keymap.Start:
@@ -108,22 +110,18 @@ func (m *Model) moves(a keymap.Action) bool {
 	}
 	switch {
 	case m.helping:
-		if n, ok := scrolled(m.helpOff, a, m.h-headerRows-footerRows-2); ok {
-			m.helpOff = n
-			return true
-		}
-		return false
-	case m.comparing:
-		n, ok := scrolled(m.compareOff, a, m.h-headerRows-footerRows-2)
-		m.compareOff = n
-		return ok
+		n, ok := scrolled(m.helpOff, a, page)
+		m.helpOff = n
+		return nil, ok
+	case m.comparing != nil:
+		return m.comparing.act(a, page)
 	case m.why != nil:
-		return m.why.act(a, m.h-headerRows-footerRows-2)
+		return nil, m.why.act(a, page)
 	case m.open != nil:
-		return m.open.act(m.scene(), a, m.h-headerRows-footerRows-2)
+		return nil, m.open.act(m.scene(), a, page)
 	}
 	arr := m.arrange()
-	return m.panes[m.focus].act(m.scene(), a, arr[m.focus].h-2)
+	return nil, m.panes[m.focus].act(m.scene(), a, arr[m.focus].h-2)
 }
 
 // brusher moves the brush in the charts of Deadlines, wherever the focus is.
@@ -136,7 +134,9 @@ func brusher(a keymap.Action) func(m *Model) tea.Cmd {
 }
 
 // overlaid reports whether something is open over the panes.
-func (m *Model) overlaid() bool { return m.helping || m.comparing || m.why != nil || m.open != nil }
+func (m *Model) overlaid() bool {
+	return m.helping || m.comparing != nil || m.why != nil || m.open != nil
+}
 
 // scrolled is an offset after a moving action.
 func scrolled(off int, a keymap.Action, page int) (int, bool) {
@@ -189,8 +189,8 @@ func (m *Model) whyNot(a keymap.Action) string {
 			return "this is a recording already: " + st.File
 		}
 	case keymap.Compare:
-		if m.frame.OtherName == "" && m.frame.State.Deadlines.KnobAt == 0 {
-			return "there is nothing to compare yet: turn a knob, or step back and run another branch"
+		if len(m.frame.Others) == 0 && m.frame.State.Deadlines.KnobAt == 0 && numMarks(m.frame) == 0 {
+			return "there is nothing to compare yet: turn a knob, set a bookmark, or step back and run another branch"
 		}
 	}
 	if k := knobOfAction(a); k != trace.BadKnob {
@@ -261,7 +261,7 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 }
 
 func (m *Model) focusOn(p paneID) tea.Cmd {
-	m.focus, m.open, m.why, m.helping, m.comparing = p, nil, nil, false, false
+	m.focus, m.open, m.why, m.helping, m.comparing = p, nil, nil, false, nil
 	return nil
 }
 
@@ -269,8 +269,8 @@ func (m *Model) back() tea.Cmd {
 	switch {
 	case m.helping:
 		m.helping = false
-	case m.comparing:
-		m.comparing = false
+	case m.comparing != nil:
+		m.comparing = nil
 	case m.why != nil:
 		m.why = nil
 	case m.open != nil:

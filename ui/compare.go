@@ -1,280 +1,146 @@
 package ui
 
 import (
-	"math"
-	"math/bits"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"ticktrap/keymap"
 	"ticktrap/trace/diff"
+	"ticktrap/vmm"
 )
 
-// side is one of two things compared.
-type side struct {
-	name string
-	late *trace.Lateness
-	st   *trace.State // nil where only latenesses can be told apart
-}
-
-// comparison is the two sides of a frame: this run and the other one, or the
-// deadlines before and after the last knob.
-func comparison(s *scene) (a, b side) {
-	st := s.state()
-	if s.f.OtherName != "" {
-		return side{s.f.OtherName, &s.f.Other.Deadlines.Late, &s.f.Other}, side{"this run", &st.Deadlines.Late, st}
-	}
-	before := subtract(&st.Deadlines.Late, &st.Deadlines.SinceKnob)
-	name := "last knob"
-	if k := st.KnobTurns.Last(0); k != nil {
-		name = k.Knob.String() + " " + showKnob(k.Knob, k.Old) + " → " + showKnob(k.Knob, k.Value)
-	}
-	return side{"before " + name, before, nil}, side{"after", &st.Deadlines.SinceKnob, nil}
-}
-
-// subtract is the distribution of what is in all but not in part, which all
-// contains. Its extremes are those of its buckets.
-func subtract(all, part *trace.Lateness) *trace.Lateness {
-	out := &trace.Lateness{Early: without(&all.Early, &part.Early), Late: without(&all.Late, &part.Late)}
-	out.OnTime = all.OnTime - part.OnTime
-	lo, borrow := bits.Sub64(all.SumLo, part.SumLo, 0)
-	out.SumLo, out.SumHi = lo, all.SumHi-part.SumHi-int64(borrow)
-	first := true
-	out.Each(func(low, high clock.Cycles, _ uint64) {
-		if first {
-			out.Min, first = max(low, all.Min), false
-		}
-		out.Max = min(high, all.Max)
-	})
-	return out
-}
-
-// without is a histogram less the counts of a part of it.
-func without(all, part *trace.Hist) trace.Hist {
-	out := trace.Hist{Counts: slices.Clone(all.Counts), N: all.N - part.N}
-	for i := part.Lo; i < part.Hi; i++ {
-		out.Counts[i] -= part.Counts[i]
-	}
-	for i := all.Lo; i < all.Hi; i++ {
-		if out.Counts[i] != 0 {
-			if out.Hi == 0 {
-				out.Lo = i
-			}
-			out.Hi = i + 1
-		}
-	}
-	return out
+// comparing is an open comparison. Its figures were taken when it was opened.
+type comparing struct {
+	sides []*stretch // all that can be compared
+	at    [2]int     // the two that are: before and after
+	move  int        // which of them ← and → change
+	off   int
+	// verdict is nil while it is computed; asked tells its answer from an older
+	// one.
+	verdict *diff.Diff
+	asked   int
 }
 
 // compareMsg brings the verdict of a comparison.
-type compareMsg struct{ d *diff.Diff }
+type compareMsg struct {
+	d     *diff.Diff
+	asked int
+}
 
-// startCompare opens the comparison. The verdict is a bootstrap over thousands
-// of draws, so a command computes it, from the latest deadlines of both sides.
+// newComparing collects what can be compared with what. It begins with the two
+// branches since they parted, with two files, or with the stretches before and
+// after the last turned knob.
+func newComparing(f *vmm.Frame) *comparing {
+	c := &comparing{move: 1}
+	this := "this run"
+	if f.Status.File != "" {
+		this = "up to here"
+	}
+	for _, o := range f.Others {
+		if o.Fork != 0 {
+			a := part(o.Name+" since the fork", &o.Header, &o.State, o.Fork, clock.Never-1)
+			b := part(this+" since the fork", &f.Header, &f.State, o.Fork, clock.Never-1)
+			a.fork, b.fork = true, true
+			c.sides = append(c.sides, a, b)
+		}
+		c.sides = append(c.sides, wholeRun(o.Name, &o.Header, &o.State))
+	}
+	c.at = [2]int{0, 1}
+	whole := wholeRun(this, &f.Header, &f.State)
+	if len(f.Others) == 0 {
+		c.sides = stretches(f)
+		c.at = [2]int{max(len(c.sides)-2, 0), max(len(c.sides)-1, 0)}
+		c.sides = append(c.sides, whole)
+		return c
+	}
+	c.sides = append(append(c.sides, whole), stretches(f)...)
+	return c
+}
+
+// startCompare opens the comparison, or closes it.
 func (m *Model) startCompare() tea.Cmd {
-	if m.comparing = !m.comparing; !m.comparing {
+	if m.comparing != nil {
+		m.comparing = nil
 		return nil
 	}
-	s := m.scene()
-	m.compareOff, m.verdict = 0, nil
-	a, b := comparison(s)
-	x, y := diffSides(s, a.name, b.name)
-	split := s.f.OtherName == "" // the deadlines of one run, before and after a knob
-	if n := min(len(x.Late), len(y.Late)); split && n < diff.MinSamples {
-		m.verdict = &diff.Diff{Verdict: "No verdict yet: it takes " + group3(diff.MinSamples) + " deadlines before and after the knob, and one side has " +
-			group3(uint64(n)) + "."}
+	m.comparing = newComparing(m.frame)
+	return m.comparing.judgeCmd()
+}
+
+// act takes a moving action; cmd is not nil if there is another verdict to
+// compute.
+func (c *comparing) act(a keymap.Action, page int) (cmd tea.Cmd, ok bool) {
+	n := len(c.sides)
+	switch a {
+	case keymap.NextPane, keymap.PrevPane:
+		c.move = 1 - c.move
+		return nil, true
+	case keymap.Left:
+		c.at[c.move] = (c.at[c.move] + n - 1) % n
+	case keymap.Right:
+		c.at[c.move] = (c.at[c.move] + 1) % n
+	default:
+		off, ok := scrolled(c.off, a, page)
+		c.off = off
+		return nil, ok
+	}
+	return c.judgeCmd(), true
+}
+
+func (c *comparing) pair() (a, b *stretch) { return c.sides[c.at[0]], c.sides[c.at[1]] }
+
+// judgeCmd computes the verdict: a bootstrap over thousands of draws, from the
+// deadlines of both sides that are kept.
+func (c *comparing) judgeCmd() tea.Cmd {
+	c.asked++
+	c.verdict = nil
+	x, y := c.pair()
+	asked := c.asked
+	if x == y {
+		c.verdict = &diff.Diff{Verdict: "Both sides are the same: ← and → choose another, tab the side."}
 		return nil
 	}
+	for _, s := range []*stretch{x, y} {
+		if n := len(s.points); n < diff.MinSamples {
+			c.verdict = &diff.Diff{Verdict: "No verdict: it takes " + group3(diff.MinSamples) + " deadlines on each side, and of " + s.name +
+				" there are " + group3(uint64(n)) + "."}
+			return nil
+		}
+	}
+	a, b := x.side(), y.side()
+	if x.fork && y.fork {
+		pairUp(a, b)
+	}
+	parts := a.Report == b.Report || x.fork || y.fork
 	return guarded(func() tea.Msg {
-		d := diff.Compare(x, y, diff.DefaultOptions)
-		if split {
+		d := diff.Compare(a, b, diff.DefaultOptions)
+		if parts {
 			d.Warnings = nil // they are about whole runs
 		}
-		return compareMsg{d}
+		return compareMsg{d, asked}
 	})
 }
 
-// diffSides are the two sides as package diff takes them.
-func diffSides(s *scene, nameA, nameB string) (a, b *diff.Side) {
-	st := s.state()
-	report := trace.NewReport(&s.f.Header, st)
-	b = &diff.Side{Name: nameB, Report: report}
-	if s.f.OtherName != "" {
-		a = &diff.Side{Name: nameA, Report: trace.NewReport(&s.f.Header, &s.f.Other)}
-		addPoints(a, &s.f.Other.Scatter, 0, clock.Never)
-		addPoints(b, &st.Scatter, 0, clock.Never)
-		return a, b
-	}
-	a = &diff.Side{Name: nameA, Report: report}
-	addPoints(a, &st.Scatter, 0, st.Deadlines.KnobAt)
-	addPoints(b, &st.Scatter, st.Deadlines.KnobAt, clock.Never)
-	return a, b
-}
-
-// addPoints adds the deadlines from a time up to another.
-func addPoints(d *diff.Side, r *trace.Ring[trace.LatePoint], from, to clock.TSC) {
-	for i := range r.Len() {
-		if p := r.At(i); p.At >= from && p.At < to {
-			d.Late = append(d.Late, p.Late)
-			d.Nums = append(d.Nums, p.Deadline)
-		}
+// pairUp cuts both sides to the deadlines that both have come to, so that they
+// can be compared one by one.
+func pairUp(a, b *diff.Side) {
+	n := min(len(a.Late), len(b.Late))
+	if n >= diff.MinSamples && slices.Equal(a.Nums[:n], b.Nums[:n]) {
+		a.Late, b.Late, a.Nums, b.Nums = a.Late[:n], b.Late[:n], a.Nums[:n], b.Nums[:n]
 	}
 }
 
-// drawCompare draws the comparison over the body.
-func (m *Model) drawCompare(s *scene, body area) {
-	a, b := comparison(s)
-	out := overlay(body, min(body.w, 120), body.h)
-	frame := area{out.c, out.x - 1, out.y - 1, out.w + 2, out.h + 2}
-	frame.text(3, 0, titleFocus, " compare ")
-	y := -m.compareOff
-	if v := m.verdict; v != nil {
-		for _, l := range wrap(v.Verdict, out.w-2) {
-			out.text(1, y, value|strong, l)
-			y++
-		}
-		for _, w := range v.Warnings {
-			for i, l := range wrap(w, out.w-4) {
-				out.text(1, y, warn, pickString(i == 0, "! ", "  ")+l)
-				y++
-			}
-		}
-	} else {
-		out.text(1, y, dim, "the verdict is being computed from the deadlines that are kept")
-		y++
+// judged takes a verdict, unless it has come too late.
+func (m *Model) judged(msg compareMsg) {
+	if c := m.comparing; c != nil && c.asked == msg.asked {
+		c.verdict, m.dirty = msg.d, true
 	}
-	y++
-	ca, cb, cd := min(40, out.w*45/100), min(62, out.w*72/100), min(82, out.w-2)
-	out.text(1, y, label, "lateness")
-	out.right(ca, y, series0|strong, cutString(a.name, ca-12))
-	out.right(cb, y, series2|strong, cutString(b.name, cb-ca-2))
-	out.right(cd, y, label, "difference")
-	y++
-	for _, r := range compareRows(s, a, b) {
-		out.text(1, y, label, r.name)
-		out.right(ca, y, value, r.a)
-		out.right(cb, y, value, r.b)
-		out.right(cd, y, r.st, r.diff)
-		y++
-	}
-	if h := out.h - y - 1; h >= 5 && m.compareOff == 0 {
-		overlayHistogram(s, out.sub(1, y+1, out.w-2, min(h, 16)), a.late, b.late)
-	} else if over := y - out.h; over > 0 {
-		out.right(out.w-1, out.h-1, dim, " ↓ more ")
-	} else {
-		m.compareOff = min(m.compareOff, max(y+m.compareOff-out.h, 0))
-	}
-}
-
-func cutString(s string, w int) string {
-	if textWidth(s) <= w {
-		return s
-	}
-	return string([]rune(s)[:w-1]) + "…"
-}
-
-// compareRow is a line of the table.
-type compareRow struct {
-	name, a, b, diff string
-	st               style
-}
-
-func compareRows(s *scene, a, b side) (rows []compareRow) {
-	row := func(name, x, y, diff string, st style) { rows = append(rows, compareRow{name, x, y, diff, st}) }
-	row("deadlines", group3(a.late.Count()), group3(b.late.Count()), "", dim)
-	row("early", percent(a.late.Early.N, a.late.Count()), percent(b.late.Early.N, b.late.Count()), "", dim)
-	row("on time", percent(a.late.OnTime, a.late.Count()), percent(b.late.OnTime, b.late.Count()), "", dim)
-	for _, p := range percentileRows {
-		x, y := p.f(a.late), p.f(b.late)
-		st := dim
-		if d := y - x; d > 0 {
-			st = late
-		} else if d < 0 {
-			st = good
-		}
-		row(p.name, s.cyc(x), s.cyc(y), s.cyc(y-x), st)
-	}
-	if a.st == nil || b.st == nil {
-		return rows
-	}
-	return append(rows, compareRuns(s, a.st, b.st)...)
-}
-
-// compareRuns compares what two runs did besides being late.
-func compareRuns(s *scene, a, b *trace.State) (rows []compareRow) {
-	ea, ha, ra := fastTotals(a)
-	eb, hb, rb := fastTotals(b)
-	rows = append(rows, compareRow{"", "", "", "", dim},
-		compareRow{"exits", group3(ea), group3(eb), "", dim},
-		compareRow{"fastpath hit", percent(ha, ea), percent(hb, eb), "", dim},
-		compareRow{"re-entered", percent(ra, ea), percent(rb, eb), "", dim})
-	for r := range trace.ExitReason(trace.NumExits) {
-		x, y := &a.ExitStats[r], &b.ExitStats[r]
-		if x.Count+y.Count == 0 {
-			continue
-		}
-		d := y.Cycles.Mean() - x.Cycles.Mean()
-		rows = append(rows, compareRow{r.String(), group3(x.Count) + " × " + s.span(x.Cycles.Mean()),
-			group3(y.Count) + " × " + s.span(y.Cycles.Mean()), s.cyc(d) + " each", pick(d < 0, good, pick(d > 0, late, dim))})
-	}
-	for _, d := range kickDecisions {
-		if x, y := a.Kicks.Decisions[d], b.Kicks.Decisions[d]; x+y > 0 {
-			rows = append(rows, compareRow{"kick " + d.String(), group3(x), group3(y), "", dim})
-		}
-	}
-	return rows
-}
-
-// overlayHistogram draws two distributions over each other as shares.
-func overlayHistogram(s *scene, a area, x, y *trace.Lateness) {
-	if x.Count() == 0 || y.Count() == 0 {
-		return
-	}
-	k := newLateScale(min(x.Min, y.Min), max(x.Max, y.Max), a.w)
-	cx, cy := histColumns(x, k), histColumns(y, k)
-	share := func(cs []float64, n uint64) (most float64) {
-		for i := range cs {
-			cs[i] /= float64(n)
-			most = max(most, cs[i])
-		}
-		return most
-	}
-	most := max(share(cx, x.Count()), share(cy, y.Count()))
-	a.pieces(0, 0, a.w, []piece{{"█", series0, 0}, {" only the first  ", dim, 0}, {"▒", series2, 0}, {" only the second  ", dim, 0},
-		{"▓", series7, 0}, {" both  share of deadlines, lateness on a log axis", dim, 1}})
-	h := a.h - 2
-	for i := range a.w {
-		hx, hy := rows(cx[i], most, h), rows(cy[i], most, h)
-		for r := range max(hx, hy) {
-			st, fill := series7, '▓'
-			if r >= hy {
-				st, fill = series0, '█'
-			} else if r >= hx {
-				st, fill = series2, '▒'
-			}
-			a.put(i, h-r, fill, st)
-		}
-	}
-	a.hline(0, h+1, a.w, '─', faint)
-	for _, v := range []float64{-1e5, -1e4, -1e3, 0, 1e3, 1e4, 1e5} {
-		if v >= float64(min(x.Min, y.Min)) && v <= float64(max(x.Max, y.Max)) {
-			mark := tickLabel(s, v)
-			a.text(min(max(k.col(v)-textWidth(mark)/2, 0), a.w-textWidth(mark)), h+1, dim, mark)
-		}
-	}
-}
-
-// rows is the height of a share on a scale by square root.
-func rows(v, most float64, h int) int {
-	if v <= 0 {
-		return 0
-	}
-	return max(int(math.Sqrt(v/most)*float64(h)+0.5), 1)
 }
 
 var compareHelp = []string{
-	"Two runs side by side: the branch that was left against this one, or, where there is none, the deadlines armed before the last turned knob against those after it.",
-	"The sentence on top says whether the difference means anything: typical lateness (the mean without the lowest and highest 5 %) with an interval by a moving-block bootstrap over the deadlines that are kept, as \"ticktrap diff\" does it.",
+	"Two sides: the branch that was left and this one since they parted, two files, or two stretches of a run between turned knobs and bookmarks; at first those before and after the last knob. ← → choose another stretch or run, tab which side.",
+	"The sentence on top says whether the difference means anything: typical lateness (the mean without the lowest and highest 5 %) with an interval by a moving-block bootstrap over the deadlines that are kept, as \"ticktrap diff\" does it. n.s. — the interval of a figure does not leave out no change.",
+	"≈ — from time buckets, not exact at the ends of a stretch. part — of the exits and kicks that are still kept.",
 }

@@ -65,7 +65,7 @@ func (m *Model) draw() {
 	switch {
 	case m.helping:
 		m.drawHelp(body)
-	case m.comparing && m.prompt == nil && m.question == nil:
+	case m.comparing != nil && m.prompt == nil && m.question == nil:
 		m.drawCompare(s, body)
 	case m.why != nil && m.prompt == nil && m.question == nil:
 		m.drawExplain(s, body)
@@ -141,6 +141,7 @@ var footerActions = map[string][]keymap.Action{
 	"Knobs":     {keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
 	"Console":   {keymap.Filter, keymap.PageUp, keymap.End, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"inspector": {keymap.Back, keymap.Explain, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
+	"compare":   {keymap.Back, keymap.Left, keymap.Right, keymap.NextPane, keymap.Up, keymap.Down, keymap.Units, keymap.Picture, keymap.Help, keymap.Palette},
 	"help":      {keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Palette},
 }
 
@@ -205,6 +206,12 @@ func (m *Model) barWords(s *scene, act keymap.Action, key, short string) (string
 		short = "exit before"
 	case act == keymap.Right && m.open != nil:
 		short = "next exit"
+	case act == keymap.Left && m.comparing != nil:
+		short = "side back"
+	case act == keymap.Right && m.comparing != nil:
+		short = "next side"
+	case act == keymap.NextPane && m.comparing != nil:
+		short = "A or B"
 	case act == keymap.Right && m.focus == paneKnobs, act == keymap.Open && m.focus == paneKnobs:
 		short = "turn"
 	}
@@ -216,7 +223,9 @@ func (m *Model) front() string {
 	switch {
 	case m.helping:
 		return "help"
-	case m.why != nil, m.comparing:
+	case m.comparing != nil:
+		return "compare"
+	case m.why != nil:
 		return "help"
 	case m.open != nil:
 		return "inspector"
@@ -267,8 +276,17 @@ func drawQuestion(body area, q *question, keys *keymap.Map) {
 
 // overlay clears a box in the middle of body and returns its inside.
 func overlay(body area, w, h int) area {
-	w, h = min(w, body.w), min(h, body.h)
+	w, h = overlayWidth(body, w), min(h, body.h)
 	a := body.sub((body.w-w)/2, max((body.h-h)/3, 0), w, h)
 	a.fill(' ', text)
 	return a.box(frameFocus)
+}
+
+// overlayWidth is the width of a box over body: all of it rather than leave
+// slivers of panes beside it.
+func overlayWidth(body area, w int) int {
+	if body.w-w < 16 {
+		return body.w
+	}
+	return w
 }

@@ -11,7 +11,6 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/internal/golden"
-	"ticktrap/trace"
 	"ticktrap/trace/diff"
 	"ticktrap/vmm"
 )
@@ -33,8 +32,11 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 		{"inspector-80x24", 80, 24, 11_000, "6,enter"},
 		{"inspector-200x60", 200, 60, 11_000, "6,enter"},
 		{"inspector-past-120x40", 120, 40, 11_500, "6,up,up,up,enter"},
-		{"compare-80x24", 80, 24, 9_000, "c"},
-		{"compare-120x40", 120, 40, 9_000, "c"},
+		{"compare-80x24", 80, 24, 10_500, "c"},
+		{"compare-80x24-end", 80, 24, 10_500, "c,end"},
+		{"compare-120x40", 120, 40, 10_500, "c"},
+		{"compare-200x60", 200, 60, 10_500, "c"},
+		{"compare-ns-120x40", 120, 40, 10_500, "u,c"},
 		{"help-80x24", 80, 24, 11_500, "4,?"},
 		{"palette-80x24", 80, 24, 11_500, ":,h,a,l,t"},
 		{"nanoseconds-120x40", 120, 40, 11_500, "2,u"},
@@ -48,17 +50,26 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 		t.Run(sh.name, func(t *testing.T) {
 			r := newRig(t, sh.w, sh.h, sh.events)
 			r.press(sh.keys)
-			r.m.verdict = &diff.Diff{Verdict: "The verdict of package diff stands here."}
+			if c := r.m.comparing; c != nil {
+				c.verdict = sampleVerdict()
+			}
 			golden.Equal(t, "testdata/screens/"+sh.name+".txt", []byte(r.screen()))
 		})
 	}
 }
 
+func sampleVerdict() *diff.Diff {
+	return &diff.Diff{Verdict: "The verdict of package diff stands here.", Level: 0.99, Unit: "cycles", Stats: []diff.Stat{
+		{Name: "typical", A: 1400.2, B: 1300.4, Low: -140.5, High: -60.2, HasInterval: true, Significant: true},
+		{Name: "p50", A: 837, B: 820, Low: -30, High: 4, HasInterval: true},
+		{Name: "p99", A: 9447, B: 3186, Low: -8000, High: 1200, HasInterval: true}}}
+}
+
 func TestReplayAndBranchesAreShown(t *testing.T) {
 	r := newRig(t, 120, 40, 9_000)
-	var left trace.State
-	r.m.frame.State.CopyTo(&left)
-	r.s.Other, r.s.OtherName = &left, "branch 0"
+	left := &vmm.OtherRun{Name: "branch 0", Header: r.s.Header, Fork: 20_000_000}
+	r.m.frame.State.CopyTo(&left.State)
+	r.s.Others = []*vmm.OtherRun{left}
 	r.s.Status.Branch, r.s.Status.Break, r.s.Status.CanBack = 1, "late > 20us", true
 	r.s.Status.Replaying, r.s.Status.Head, r.s.Status.File = true, r.s.Status.Now*2, "runs/session.tt"
 	tl := vmm.Timeline{From: 0, To: r.s.Status.Now * 2, Complete: true}
@@ -75,7 +86,8 @@ func TestReplayAndBranchesAreShown(t *testing.T) {
 	r.frame()
 	golden.Equal(t, "testdata/screens/replay-120x40.txt", []byte(r.screen()))
 	r.press("c")
-	r.m.verdict = &diff.Diff{Verdict: "The verdict of package diff stands here.", Warnings: []string{"a warning"}}
+	r.m.comparing.verdict = sampleVerdict()
+	r.m.comparing.verdict.Warnings = []string{"a warning"}
 	golden.Equal(t, "testdata/screens/compare-branches-120x40.txt", []byte(r.screen()))
 	r.press("esc")
 	r.s.Done = nil

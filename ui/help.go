@@ -21,7 +21,7 @@ func (m *Model) helpLines(w int) []helpLine {
 	if m.why != nil {
 		about = explainHelp
 	}
-	if m.comparing {
+	if m.comparing != nil {
 		about = compareHelp
 	}
 	for _, p := range about {

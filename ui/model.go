@@ -13,7 +13,6 @@ import (
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/trace"
-	"ticktrap/trace/diff"
 	"ticktrap/vmm"
 )
 
@@ -66,17 +65,15 @@ type Model struct {
 	focus paneID
 	zoom  bool
 
-	open     *inspector  // the opened exit, nil if none
-	why      *explaining // the open explanation, nil if none
-	prompt   *prompt
-	question *question
-	helping  bool
-	helpOff  int
-	// comparing shows two runs side by side.
-	comparing  bool
-	compareOff int
-	verdict    *diff.Diff        // nil until computed
-	lastText   [numAsking]string // what was typed last, by prompt
+	open      *inspector  // the opened exit, nil if none
+	why       *explaining // the open explanation, nil if none
+	prompt    *prompt
+	question  *question
+	helping   bool
+	helpOff   int
+	comparing *comparing        // the open comparison, nil if none
+	sheet     canvas            // what is scrolled over the body
+	lastText  [numAsking]string // what was typed last, by prompt
 
 	held              hold
 	seeking, seekMore bool // a seek is on its way, and another is wanted
@@ -107,7 +104,7 @@ type Model struct {
 type frameStamp struct {
 	events   trace.Seq
 	status   vmm.Status
-	other    string
+	others   int
 	buckets  int
 	complete bool
 }
@@ -181,7 +178,7 @@ func (m *Model) takeFrame(f *vmm.Frame) {
 			m.said, m.saidBad = m.saidBy, false
 		}
 	}
-	stamp := frameStamp{f.State.Events, f.Status, f.OtherName, len(f.Timeline.Buckets), f.Timeline.Complete}
+	stamp := frameStamp{f.State.Events, f.Status, len(f.Others), len(f.Timeline.Buckets), f.Timeline.Complete}
 	if m.same++; stamp != m.seen {
 		m.seen, m.same, m.dirty = stamp, 0, true
 	}

@@ -64,21 +64,8 @@ func histColumns(l *trace.Lateness, k lateScale) []float64 {
 func histAxis(s *scene, a, ch area, k lateScale, d *trace.DeadlineStats) {
 	y := a.h - 2
 	a.hline(0, y, ch.w, '─', faint)
+	lateTicks(s, a.sub(0, 0, ch.w, a.h), y, k, d.Late.Min, d.Late.Max)
 	taken := -1
-	for _, v := range []float64{-1e6, -1e5, -1e4, -1e3, -100, 0, 100, 1e3, 1e4, 1e5, 1e6} {
-		if v < float64(d.Late.Min) || v > float64(d.Late.Max) {
-			continue
-		}
-		x, mark := k.col(v), tickLabel(s, v)
-		if v == 0 {
-			mark = "0"
-		}
-		from := max(x-textWidth(mark)/2, 0)
-		if from > taken && from+textWidth(mark) <= ch.w {
-			taken = a.text(from, y, dim, mark)
-		}
-	}
-	taken = -1
 	for _, m := range []struct {
 		name string
 		v    clock.Cycles
@@ -91,6 +78,38 @@ func histAxis(s *scene, a, ch area, k lateScale, d *trace.DeadlineStats) {
 		}
 		if x > taken && x >= 0 {
 			taken = a.cut(x, y+1, ch.w-x, lateStyle(m.v), words)
+		}
+	}
+}
+
+// lateTicks labels the decades of a symmetric log axis, the outer ones first.
+func lateTicks(s *scene, a area, y int, k lateScale, least, most clock.Cycles) {
+	used := make([]bool, a.w+1)
+	put := func(v float64) {
+		mark := tickLabel(s, v)
+		if v == 0 {
+			mark = "0"
+		}
+		w := textWidth(mark)
+		from := min(max(k.col(v)-w/2, 0), a.w-w)
+		if v < float64(least) || v > float64(most) || from < 0 {
+			return
+		}
+		for x := max(from-1, 0); x <= min(from+w, a.w); x++ {
+			if used[x] {
+				return
+			}
+		}
+		for x := from; x < from+w; x++ {
+			used[x] = true
+		}
+		a.text(from, y, dim, mark)
+	}
+	put(0)
+	for _, m := range []float64{1, 3, 2, 5} { // decades first, then what fits between
+		for e := 100.0; e < 1e9; e *= 10 {
+			put(m * e)
+			put(-m * e)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (m *Model) shown() (name string, at rect) {
 	for _, o := range []struct {
 		open bool
 		name string
-	}{{m.helping, "help"}, {m.comparing, "compare"}, {m.why != nil, "explain"}, {m.open != nil, "exit"}} {
+	}{{m.helping, "help"}, {m.comparing != nil, "compare"}, {m.why != nil, "explain"}, {m.open != nil, "exit"}} {
 		if o.open {
 			return o.name, body
 		}

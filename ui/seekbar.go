@@ -39,8 +39,8 @@ func barTSC(f *vmm.Frame, x, w int) clock.TSC {
 // the focused pane's lines.
 func (m *Model) seekEnd(end keymap.Action) tea.Cmd {
 	if !hasBar(m.frame) {
-		m.moves(end)
-		return nil
+		cmd, _ := m.moves(end)
+		return cmd
 	}
 	at, to := barSpan(m.frame)
 	if end == keymap.Bottom {

@@ -73,3 +73,11 @@ func wrap(s string, w int) []string {
 	}
 	return lines
 }
+
+// cutString is s in at most w columns.
+func cutString(s string, w int) string {
+	if textWidth(s) <= w {
+		return s
+	}
+	return string([]rune(s)[:max(w-1, 0)]) + "…"
+}

@@ -37,7 +37,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case doneMsg:
 		m.done(msg)
 	case compareMsg:
-		m.verdict, m.dirty = msg.d, true
+		m.judged(msg)
 	case savedMsg:
 		m.saved(msg)
 	case panicMsg:

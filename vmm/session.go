@@ -29,10 +29,9 @@ type Frame struct {
 	// Knobs are the knobs with what the engine can do about them, in the order
 	// of trace.Knob.
 	Knobs []KnobState
-	// Other is a second run to compare with: the branch that was left last, or
-	// another file. OtherName is empty if there is none.
-	Other     trace.State
-	OtherName string
+	// Others are runs to compare with: the branch that was left last, or another
+	// file and the whole of this one. They are shared and do not change.
+	Others []*OtherRun
 	// Timeline is the whole of a recording in coarse steps, for a seek bar. It is
 	// filled while the recording is read through in the background.
 	Timeline Timeline
@@ -45,6 +44,17 @@ type Frame struct {
 type Mark struct {
 	At   clock.TSC
 	Name string
+}
+
+// OtherRun is a run to compare with. It is read only.
+type OtherRun struct {
+	Name   string
+	Header trace.Header
+	State  trace.State
+	// Fork is where the present run left it, 0 for another run altogether.
+	Fork clock.TSC
+	// Whole is true for the present recording up to its end.
+	Whole bool
 }
 
 // Timeline divides a recording into equal stretches of time.

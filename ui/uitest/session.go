@@ -19,11 +19,10 @@ type Session struct {
 	CPUs  []vmm.CPUFrame
 	// Status is shown; Run, Now and the end are kept by the session.
 	Status vmm.Status
-	// Other, OtherName, Timeline and Marks are given with every frame.
-	Other     *trace.State
-	OtherName string
-	Timeline  vmm.Timeline
-	Marks     []vmm.Mark
+	// Others, Timeline and Marks are given with every frame.
+	Others   []*vmm.OtherRun
+	Timeline vmm.Timeline
+	Marks    []vmm.Mark
 	// Done lists the commands that were asked for.
 	Done []vmm.Command
 	// Fail is returned by Do for a verb.
@@ -97,9 +96,7 @@ func (s *Session) Frame(f *vmm.Frame) {
 	s.state.CopyTo(&f.State)
 	f.Knobs = append(f.Knobs[:0], s.Knobs...)
 	f.CPUs = append(f.CPUs[:0], s.CPUs...)
-	if f.OtherName = s.OtherName; s.Other != nil {
-		s.Other.CopyTo(&f.Other)
-	}
+	f.Others = append(f.Others[:0], s.Others...)
 	f.Timeline = s.Timeline
 	f.Marks = append(f.Marks[:0], s.Marks...)
 }

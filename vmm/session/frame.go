@@ -20,10 +20,7 @@ func copyFrame(dst, src *vmm.Frame) {
 	src.State.CopyTo(&dst.State)
 	dst.Knobs = append(dst.Knobs[:0], src.Knobs...)
 	dst.CPUs = append(dst.CPUs[:0], src.CPUs...)
-	if dst.OtherName != src.OtherName {
-		src.Other.CopyTo(&dst.Other)
-		dst.OtherName = src.OtherName
-	}
+	dst.Others = append(dst.Others[:0], src.Others...)
 }
 
 // publish makes a new frame.
@@ -36,12 +33,7 @@ func (l *Live) publish() {
 	f.CPUs = l.r.eng.CPUs(f.CPUs[:0])
 	f.Knobs = append(f.Knobs[:0], l.r.eng.Knobs()...)
 	f.Status = l.status()
-	if b := l.r.Other(); b != nil {
-		if f.OtherName != b.Name {
-			b.State.CopyTo(&f.Other)
-		}
-		f.OtherName = b.Name
-	}
+	f.Others = l.r.Others(f.Others)
 }
 
 func (l *Live) status() vmm.Status {

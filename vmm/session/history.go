@@ -22,9 +22,9 @@ type history struct {
 	rose    [numMeasures]uint64 // positions at which the measures rose last
 	head    uint64              // furthest position of this branch
 	headTSC clock.TSC
-	branch  int         // number of this branch, from 0
-	ahead   trace.State // at the head, noted when it was left
-	other   Branch      // what was left behind by the last branching
+	branch  int           // number of this branch, from 0
+	ahead   trace.State   // at the head, noted when it was left
+	other   *vmm.OtherRun // what was left behind by the last branching, nil if nothing
 }
 
 // point is one checkpoint.
@@ -42,13 +42,6 @@ type input struct {
 	pos   uint64
 	knob  trace.Knob
 	value uint64
-}
-
-// Branch is the run as it was before the user went back and changed it.
-type Branch struct {
-	Name  string
-	At    clock.TSC // where the present run left it
-	State trace.State
 }
 
 // Checkpoints begin close together; when there are too many every other one goes
@@ -148,9 +141,8 @@ func (h *history) fork(r *Runner) {
 	clear(h.points[n:])
 	h.points, h.inputs, h.head, h.headTSC = h.points[:n], h.inputs[:h.next], pos, h.eng.Now()
 	h.last = h.points[n-1].st.Kinds[trace.KindExit]
+	h.other = &vmm.OtherRun{Name: fmt.Sprintf("branch %d", h.branch), Header: r.header, Fork: r.eng.Now()}
 	h.ahead.CopyTo(&h.other.State)
-	h.other.Name = fmt.Sprintf("branch %d", h.branch)
-	h.other.At = r.eng.Now()
 	h.branch++
 }
 

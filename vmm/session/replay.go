@@ -32,8 +32,7 @@ type Replay struct {
 	notice    string
 	breakText string
 	breakAt   *query.Condition
-	other     trace.State
-	otherName string
+	others    []*vmm.OtherRun
 	line      vmm.Timeline
 	marks     *Marks
 }
@@ -59,12 +58,20 @@ func NewReplay(name string, rec *trace.Recording, wall Wall, o Options) (*Replay
 	return p, nil
 }
 
-// Compare adds a second recording to compare with.
+// Compare adds a second recording to compare with, and the whole of this one.
 func (p *Replay) Compare(name string, rec *trace.Recording) error {
+	other := &vmm.OtherRun{Name: name, Header: *rec.Header()}
+	if err := rec.Cursor().StateAt(rec.Events(), &other.State); err != nil {
+		return err
+	}
+	whole := &vmm.OtherRun{Name: p.name, Header: *p.rec.Header(), Whole: true}
+	if err := p.rec.Cursor().StateAt(p.rec.Events(), &whole.State); err != nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.otherName = name
-	return rec.Cursor().StateAt(rec.Events(), &p.other)
+	p.others = []*vmm.OtherRun{other, whole}
+	return nil
 }
 
 // Frame implements vmm.Session: it lets the recording play up to the moment that
@@ -83,10 +90,7 @@ func (p *Replay) Frame(f *vmm.Frame) {
 		f.Knobs = append(f.Knobs, vmm.KnobState{Knob: k, Value: p.st.Knobs[k], Tag: vmm.TagFixed, Why: "this is a recording"})
 	}
 	f.Status = p.status()
-	if f.OtherName != p.otherName {
-		p.other.CopyTo(&f.Other)
-		f.OtherName = p.otherName
-	}
+	f.Others = append(f.Others[:0], p.others...)
 	f.Timeline.From, f.Timeline.To, f.Timeline.Complete = p.line.From, p.line.To, p.line.Complete
 	f.Timeline.Buckets = append(f.Timeline.Buckets[:0], p.line.Buckets...)
 	f.Marks = append(f.Marks[:0], p.marks.List()...)

@@ -322,12 +322,14 @@ func (r *Runner) Where() (branch int, replaying bool, head clock.TSC) {
 	return r.past.branch, r.past.replaying(), max(r.past.headTSC, r.eng.Now())
 }
 
-// Other is the branch that was left last, nil if there is none.
-func (r *Runner) Other() *Branch {
-	if r.past == nil || r.past.other.Name == "" {
-		return nil
+// Others appends the runs to compare with to dst[:0]: the branch that was left
+// last.
+func (r *Runner) Others(dst []*vmm.OtherRun) []*vmm.OtherRun {
+	dst = dst[:0]
+	if r.past != nil && r.past.other != nil {
+		dst = append(dst, r.past.other)
 	}
-	return &r.past.other
+	return dst
 }
 
 func (r *Runner) back(m measureID, n int) error {
