@@ -100,6 +100,7 @@ func (r *rig) wants(what string) {
 }
 
 func TestEveryActionDrivesTheScreen(t *testing.T) {
+	t.Parallel()
 	all := []paneID{paneTimer, paneDeadlines, paneFastpath, paneKicks, paneKnobs, paneExits, paneConsole}
 	for _, sz := range []struct {
 		w, h, events int
@@ -385,6 +386,7 @@ func TestSmallTerminalSaysWhatItNeeds(t *testing.T) {
 }
 
 func TestResizeStormDoesNotPanic(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 80, 24, 11_500)
 	for p := range numPanes {
 		r.m.focus = p

@@ -57,8 +57,11 @@ func (m *Model) refreshChoices() {
 // not at all. Gaps cost, a match at the start of a word costs least.
 func fuzzy(s, text string) int {
 	s = strings.ToLower(s)
+	if s == text {
+		return 0
+	}
 	if i := strings.Index(s, text); i >= 0 {
-		return min(i, 20) + (len(s)-len(text))/4
+		return 1 + min(i, 20) + (len(s)-len(text))/4
 	}
 	score, at := 40, 0
 	for _, r := range text {

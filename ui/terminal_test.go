@@ -60,6 +60,10 @@ func showOnce(v string) error {
 // compares what is on it with the canvas: every rune takes the columns that the
 // screen believes.
 func TestTerminalShowsWhatTheCanvasHolds(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts a terminal for each pane")
+	}
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("no tmux here")
