@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -565,14 +564,20 @@ func TestThemesShowTheSameText(t *testing.T) {
 }
 
 func BenchmarkFrame200x60(b *testing.B) {
-	for _, focus := range []paneID{paneTimer, paneDeadlines} {
-		b.Run(fmt.Sprintf("focus=%s", paneTitles[focus]), func(b *testing.B) {
-			s := uitest.New(uitest.Header(), uitest.Stream(6000))
-			s.Play(200_000)
+	tests := []struct{ name, keys string }{
+		{"overview", "2"}, {"zoomed", "2,z"}, {"filter that keeps nothing", `6,/,"exit == WBINVD",enter`},
+		{"filter by deadline", `6,/,"late > 20us",enter`}, {"brushed", "2,.,"}, {"inspector", "6,enter"}, {"compare", "c"}, {"help", "?"},
+	}
+	events := uitest.Stream(6000)
+	for _, tt := range tests {
+		b.Run(tt.name, func(b *testing.B) {
+			s := uitest.New(uitest.Header(), events)
+			s.Play(100_000)
 			m := New(s, Options{})
-			m.Update(m.Init()())
-			m.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
-			m.focus = focus
+			r := &rig{nil, m, s}
+			r.frame()
+			r.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+			r.press(tt.keys)
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Play(10)

@@ -24,7 +24,7 @@ import (
 // writes to it.
 func Run(ctx context.Context, session vmm.Session, opts Options) error {
 	opts = opts.forTerminal(osEnviron{})
-	program := []tea.ProgramOption{tea.WithAltScreen(), tea.WithMouseCellMotion()}
+	program := []tea.ProgramOption{tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithFPS(30)}
 	if opts.Output != nil {
 		program = append(program, tea.WithOutput(opts.Output))
 	}
