@@ -156,8 +156,8 @@ func speed(s float64) string {
 		return "max"
 	case s >= 100:
 		return strconv.FormatFloat(s, 'f', 0, 64) + "×"
-	case s >= 0.01:
-		return strconv.FormatFloat(s, 'g', 3, 64) + "×"
+	case s >= 0.0095: // 0.01 as it is reached
+		return strconv.FormatFloat(s, 'g', 2, 64) + "×"
 	}
 	return "1/" + strconv.FormatFloat(math.Round(1/s), 'f', 0, 64)
 }

@@ -65,7 +65,7 @@ func presentExit(s *scene, a area, x *trace.ExitRecord, off int) {
 		left = a.w * 46 / 100
 	}
 	top := a.h - costRows - 1
-	lines := exitFacts(s, x)
+	lines := wrapPieces(exitFacts(s, x), left-1)
 	off = min(off, max(len(lines)-top, 0))
 	for i := 0; i < top && off+i < len(lines); i++ {
 		a.pieces(0, i, left-1, lines[off+i])

@@ -44,7 +44,7 @@ func ownRegisters(s *scene, x *trace.ExitRecord, cpu *vmm.CPUFrame) (own bool, h
 	case last && cpu.Regs.RIP == v.RIP:
 		return true, "registers at the entry after this exit"
 	}
-	return false, "registers now, at TSC " + group3(uint64(s.f.Status.Now)) + ": the exit is over"
+	return false, "registers now: the exit is over"
 }
 
 var gprNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8 ", "r9 ", "r10", "r11", "r12", "r13", "r14", "r15"}

@@ -24,7 +24,7 @@ func presentHeader(s *scene, a area) {
 		word = "UNKNOWN"
 	}
 	a.pieces(0, 0, max(a.w-right-2, 0), []piece{
-		{" ticktrap ", brand, 0}, {" ", text, 0}, {h.Guest, value | strong, 0}, {argsWord(h.Args), dim, 7},
+		{" ticktrap ", brand, 0}, {" ", text, 0}, {filepath.Base(h.Guest), value | strong, 0}, {argsWord(h.Args), dim, 7},
 		{"  ", text, 0}, {" " + word + " ", badge, 0}, {"  ", text, 0}, {"engine ", label, 2}, {h.Engine, value, 0},
 		{"  LAPIC in ", label, 1}, {h.LAPIC, value, 1}, {"  ", text, 3}, {vcpuCount(h), value, 3},
 		{"  seed ", label, 5}, {strconv.FormatUint(h.Seed, 10), value, 5}, {profileLabel(h), label, 6}, {h.Profile, value, 6},

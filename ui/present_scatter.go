@@ -89,9 +89,9 @@ func lateRange(r *trace.Ring[trace.LatePoint]) (lo, hi float64) {
 	}
 	switch {
 	case lo > 3*band:
-		lo /= 1.2
+		lo /= 1.05
 	case hi < -3*band:
-		hi /= 1.2
+		hi /= 1.05
 	default:
 		lo, hi = min(lo, -band), max(hi, band)
 	}

@@ -1,5 +1,10 @@
 package ui
 
+import (
+	"slices"
+	"strings"
+)
+
 // piece is a stretch of text in one style. Pieces of a higher drop number are
 // left out first where a line is too narrow; 0 is never left out.
 type piece struct {
@@ -43,6 +48,33 @@ func piecesWidth(ps []piece, limit int) int {
 		}
 	}
 	return n
+}
+
+// wrapPieces breaks lines that are too wide in their last piece, and indents what
+// goes on.
+func wrapPieces(lines [][]piece, w int) (out [][]piece) {
+	const indent = 8
+	for _, ps := range lines {
+		n := len(ps) - 1
+		if n < 0 || ps[n].drop > 0 || piecesWidth(ps, 0) <= w {
+			out = append(out, ps)
+			continue
+		}
+		last := ps[n]
+		lead := piecesWidth(ps[:n], 0)
+		blanks := last.s[:len(last.s)-len(strings.TrimLeft(last.s, " "))]
+		words := wrap(last.s, max(w-lead-len(blanks), 1))
+		if w-lead < 8 || len(words) == 0 {
+			out = append(out, ps)
+			continue
+		}
+		first := append(slices.Clone(ps[:n]), piece{blanks + words[0], last.st, 0})
+		out = append(out, first)
+		for _, l := range wrap(strings.Join(words[1:], " "), max(w-indent, 8)) {
+			out = append(out, []piece{{strings.Repeat(" ", indent) + l, last.st, 0}})
+		}
+	}
+	return out
 }
 
 // wrap breaks a paragraph into lines of at most w columns.

@@ -1,0 +1,3 @@
+package ui
+
+import _ "boot.ticktrap/quiet" // before Bubble Tea's init
