@@ -3,6 +3,7 @@ module ticktrap
 go 1.26.0
 
 require (
+	boot.ticktrap/quiet v0.0.0
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/NimbleMarkets/ntcharts v0.4.0 // indirect
@@ -54,3 +55,5 @@ tool (
 	golang.org/x/tools/cmd/stringer
 	honnef.co/go/tools/cmd/staticcheck
 )
+
+replace boot.ticktrap/quiet => ./internal/quiet

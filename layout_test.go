@@ -55,7 +55,7 @@ var foreign = map[string]string{
 	"internal/config": "github.com/pelletier/go-toml",
 	"internal/cli":    "github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi",
 	"trace":           "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
-	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
+	"ui": "boot.ticktrap/quiet github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
 	"vmm/kvm":         "golang.org/x/sys",
 	"internal/golden": "github.com/google/go-cmp",
