@@ -19,6 +19,9 @@ import (
 // do not boot another one.
 const insideEnv = "TICKTRAP_INSIDE"
 
+// emulatorEnv names the emulated machine's vendor to the tests inside it.
+const emulatorEnv = "TICKTRAP_EMULATOR"
+
 // testedPackages are the packages whose tests run inside the machines.
 var testedPackages = []string{"ticktrap/vmm/kvm", "ticktrap/vmm/vmmtest"}
 
@@ -88,7 +91,7 @@ func onMachine(t *testing.T, m l1.Machine, series string) {
 		job.Files[inside] = bin
 		job.Commands = append(job.Commands, l1.Command{
 			Argv: []string{inside, "-test.v", "-test.timeout=8m", "-test.skip", skip},
-			Env:  []string{"TICKTRAP_REQUIRE_KVM=1", insideEnv + "=1"},
+			Env:  []string{"TICKTRAP_REQUIRE_KVM=1", insideEnv + "=1", emulatorEnv + "=" + m.Vendor.String()},
 		})
 	}
 	r, err := m.Run(ctx, initBinary, job)
