@@ -186,7 +186,7 @@ func needTracefs(t *testing.T) string {
 	needKVM(t)
 	root, err := findTracefs()
 	if err != nil {
-		if os.Getenv("TICKTRAP_REQUIRE_KVM") != "" {
+		if os.Getenv(insideEnv) != "" {
 			t.Fatal(err)
 		}
 		t.Skip(err)

@@ -21,7 +21,7 @@ import (
 const suiteRAM = 16 << 20
 
 // targets are the engines that this machine has. What is missing is a skipped
-// subtest with the reason, or a failure where TICKTRAP_REQUIRE_KVM is set.
+// subtest with the reason, or a failure inside an emulated machine.
 func targets(t *testing.T, each func(t *testing.T, g *Target)) {
 	prof, err := model.LoadProfile("generic")
 	if err != nil {
@@ -37,7 +37,7 @@ func targets(t *testing.T, each func(t *testing.T, g *Target)) {
 	for p := kvm.InVMM; p <= kvm.InKernel; p++ {
 		t.Run("kvm-"+p.String(), func(t *testing.T) {
 			hz, err := kvm.Frequency()
-			if errors.Is(err, kvm.ErrUnavailable) && os.Getenv("TICKTRAP_REQUIRE_KVM") == "" {
+			if errors.Is(err, kvm.ErrUnavailable) && os.Getenv(insideEnv) == "" {
 				t.Skipf("needs KVM: %v", err)
 			}
 			if err != nil {

@@ -9,6 +9,6 @@
 // TICKTRAP_REQUIRE_KVM makes that a failure:
 //
 //	sh vmm/vmmtest/l1/prepare.sh bochs
-//	TICKTRAP_REQUIRE_KVM=1 TICKTRAP_SVM=1 go test -timeout 30m ./vmm/vmmtest -run TestOnSVM
+//	TICKTRAP_REQUIRE_KVM=1 go test -timeout 30m ./vmm/vmmtest -run TestOnSVM
 //	TICKTRAP_REQUIRE_KVM=1 TICKTRAP_VMX=1 go test -timeout 30m ./vmm/vmmtest -run TestOnVMX
 package vmmtest
