@@ -67,6 +67,9 @@ func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
 	if l.realTime() {
 		l.speed = 0
 	}
+	if n, ok := r.eng.(interface{ Notice() string }); ok {
+		l.notice = n.Notice()
+	}
 	if o.Record != "" {
 		if err := l.record(o.Record); err != nil {
 			return nil, err
