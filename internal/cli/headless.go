@@ -60,7 +60,17 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if err := checkAsserts(checks, r.Header(), r.State()); err != nil {
 		return err
 	}
-	return guestEnd(r.State())
+	return o.ended(r)
+}
+
+// ended is the guest's end as an error, with the engine's own sentence if the
+// engine could not go on.
+func (o *runOptions) ended(r *session.Runner) error {
+	err := guestEnd(r.State())
+	if e, ok := r.Engine().(interface{ Failure() string }); ok && codeOf(err) == ExitHost && e.Failure() != "" {
+		return fail(ExitHost, "%s", e.Failure())
+	}
+	return err
 }
 
 // drive runs the guest. end is how the run ended where that decides the exit

@@ -44,7 +44,8 @@ type CPU struct {
 	pio      portRun
 	offset   clock.Cycles
 	hasXCRs  bool
-	spurious uint64 // EINTRs that were neither a kick nor the timer
+	spurious uint64   // EINTRs that were neither a kick nor the timer
+	failed   vmm.Exit // the last exit that says that KVM could not go on
 }
 
 // pending is what the last exit waits for before the guest may go on.
@@ -191,7 +192,7 @@ func (c *CPU) Run(_, until clock.TSC) vmm.Exit {
 		switch errno {
 		case 0:
 			c.pending = pendNothing
-			return c.decode(at)
+			return c.noteFailure(c.decode(at))
 		case unix.EINTR:
 			c.pending = pendNothing // KVM completes accesses before it looks at signals
 			if takeSignal() {
@@ -208,9 +209,16 @@ func (c *CPU) Run(_, until clock.TSC) vmm.Exit {
 			runtime.Gosched()
 		case unix.EAGAIN: // KVM says: try again
 		default:
-			return vmm.Exit{Reason: vmm.ExitInternal, At: at, Addr: internalRunErrno, Data: uint64(errno)}
+			return c.noteFailure(vmm.Exit{Reason: vmm.ExitInternal, At: at, RIP: c.RIP(), Addr: internalRunErrno, Data: uint64(errno)})
 		}
 	}
+}
+
+func (c *CPU) noteFailure(e vmm.Exit) vmm.Exit {
+	if e.Reason == vmm.ExitInternal || e.Reason == vmm.ExitFailEntry {
+		c.failed = e
+	}
+	return e
 }
 
 // enter is one KVM_RUN.

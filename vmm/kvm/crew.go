@@ -5,6 +5,8 @@ package kvm
 import (
 	"runtime"
 	"sync"
+
+	"ticktrap/vmm"
 )
 
 // crew is the threads of a VM's vCPUs, one each. They run while the crew runs
@@ -120,4 +122,16 @@ func (c *crew) end() {
 	for c.alive > 0 {
 		c.cond.Wait()
 	}
+}
+
+// failure is the sentence of the first vCPU that KVM could not run on.
+func (c *crew) failure() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, cpu := range c.vm.cpus {
+		if cpu.failed.Reason != vmm.BadExitKind {
+			return failure(&cpu.failed)
+		}
+	}
+	return ""
 }

@@ -340,6 +340,9 @@ func (e *loopEngine) CPUs(dst []vmm.CPUFrame) []vmm.CPUFrame {
 // Notice is what the user should know about this run, in one sentence.
 func (e *loopEngine) Notice() string { return e.notice }
 
+// Failure says in one sentence why KVM could not go on; empty if it could.
+func (e *loopEngine) Failure() string { return e.failure() }
+
 // Memory is the guest's memory.
 func (e *loopEngine) Memory() vmm.Memory { return e.mem }
 

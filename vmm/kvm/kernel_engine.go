@@ -176,7 +176,6 @@ func (e *kernelEngine) turn(i int) {
 	case vmm.ExitHLT:
 		e.finish(trace.EndDeadlock, 0, x.RIP) // only with the APIC gone
 	default:
-		e.notes = append(e.notes, failure(&x))
 		e.finish(trace.EndError, uint32(x.Addr), x.Data)
 	}
 	if e.obs == nil && x.Reason != vmm.StopSignal {
@@ -424,6 +423,9 @@ func (e *kernelEngine) CPUs(dst []vmm.CPUFrame) []vmm.CPUFrame {
 	}
 	return dst
 }
+
+// Failure says in one sentence why KVM could not go on; empty if it could.
+func (e *kernelEngine) Failure() string { return e.failure() }
 
 // Memory is the guest's memory.
 func (e *kernelEngine) Memory() vmm.Memory { return e.mem }
