@@ -5,6 +5,7 @@ package kvm
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -104,6 +105,47 @@ func TestNotedParametersOfKilledRunsAreRestored(t *testing.T) {
 		t.Errorf("the note of a living run is gone: %v", err)
 	}
 }
+
+// A parent process stands in for another living run.
+func TestLastOfTwoRunsRestoresAParameter(t *testing.T) {
+	dir := t.TempDir()
+	param := filepath.Join(dir, "parameter")
+	if err := os.WriteFile(param, []byte("changed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	start, err := startTime(os.Getppid())
+	if err != nil {
+		t.Skip(err)
+	}
+	note := filepath.Join(dir, fmt.Sprintf("%d-%s.json", os.Getppid(), start))
+	b, _ := json.Marshal(map[string]string{param: "first!!"})
+	if err := os.WriteFile(note, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := hostChanges{dir: dir, old: map[string]string{param: h0(dir)[param]}}
+	if h.old[param] != "first!!" {
+		t.Fatalf("the value before any change is %q, want that of the other run", h.old[param])
+	}
+	if err := h.save(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.restore(); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(param); string(b) != "changed" {
+		t.Errorf("parameter is %q: restored although another run needs it", b)
+	}
+	h.old = map[string]string{param: "first!!"}
+	if err := errors.Join(os.Remove(note), h.save(), h.restore()); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(param); string(b) != "first!!" {
+		t.Errorf("parameter is %q after the last run, want the first value", b)
+	}
+}
+
+// h0 is what other living runs noted in dir.
+func h0(dir string) map[string]string { return (&hostChanges{dir: dir}).others() }
 
 func TestDoctorGivesAReasonForWhatIsMissing(t *testing.T) {
 	r := Doctor()

@@ -48,6 +48,9 @@ func (h *hostChanges) set(module, name, value string) error {
 		h.old = map[string]string{}
 	}
 	if _, changed := h.old[path]; !changed {
+		if first, ok := h.others()[path]; ok {
+			old = first // another run has changed it already
+		}
 		h.old[path] = old
 		if err := h.save(); err != nil {
 			delete(h.old, path)
@@ -93,6 +96,12 @@ func (h *hostChanges) restore() error {
 	if len(h.old) == 0 {
 		return nil
 	}
+	others := h.others()
+	for path := range h.old {
+		if _, ok := others[path]; ok {
+			delete(h.old, path) // the last run that needs it puts it back
+		}
+	}
 	if err := putBack(h.old); err != nil {
 		return err
 	}
@@ -102,6 +111,27 @@ func (h *hostChanges) restore() error {
 		return err
 	}
 	return os.Remove(path)
+}
+
+// others are the values from before any change that other living runs noted.
+func (h *hostChanges) others() map[string]string {
+	own, _ := h.file()
+	files, _ := filepath.Glob(filepath.Join(h.dir, "*.json"))
+	all := map[string]string{}
+	for _, f := range files {
+		if f == own || !alive(strings.TrimSuffix(filepath.Base(f), ".json")) {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		var noted map[string]string
+		if err != nil || json.Unmarshal(b, &noted) != nil {
+			continue
+		}
+		for path, value := range noted {
+			all[path] = value
+		}
+	}
+	return all
 }
 
 func putBack(old map[string]string) error {
