@@ -88,8 +88,8 @@ func TestNotedParametersOfKilledRunsAreRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	own, _ := ownID()
-	for id, value := range map[string]string{"999999999-5": "before!!", own: "mine"} {
-		b, _ := json.Marshal(map[string]string{param: value})
+	for id, of := range map[string]string{"999999999-5": param, own: param + "-other"} {
+		b, _ := json.Marshal(map[string]string{of: "before!!"})
 		if err := os.WriteFile(filepath.Join(dir, id+".json"), b, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -162,6 +162,9 @@ func recoverParameters(dir string) (done []string, err error) {
 			errs = append(errs, fmt.Errorf("reading %s: %w", f, err))
 			continue
 		}
+		for path := range (&hostChanges{dir: dir}).others() {
+			delete(old, path) // a living run will put it back
+		}
 		if err := putBack(old); err != nil {
 			errs = append(errs, err)
 			continue
