@@ -2,6 +2,7 @@ package screenshots
 
 import (
 	"fmt"
+	"strings"
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
@@ -17,6 +18,8 @@ import (
 type Run struct {
 	Guest, Args  string
 	VCPUs, PCPUs int
+	// Knobs are set at the start, as NAME=VALUE.
+	Knobs []string
 
 	r      *session.Runner
 	status vmm.Status
@@ -24,7 +27,7 @@ type Run struct {
 
 // open starts the run; it is done once.
 func (u *Run) open() error {
-	prof, err := model.LoadProfile("generic")
+	prof, err := model.LoadProfile("skylake-server")
 	if err != nil {
 		return err
 	}
@@ -39,6 +42,16 @@ func (u *Run) open() error {
 	cfg := model.Config{Guest: img, VCPUs: max(u.VCPUs, img.MinVCPUs()), PCPUs: u.PCPUs, RAM: 32 << 20, Seed: model.DefaultSeed,
 		Profile: prof, Knobs: vmm.DefaultKnobs()}
 	cfg.PCPUs = max(cfg.PCPUs, cfg.VCPUs)
+	for _, k := range u.Knobs {
+		name, value, _ := strings.Cut(k, "=")
+		n, v, err := trace.ParseKnob(name, value)
+		if err == nil {
+			err = cfg.Knobs.Set(n, v)
+		}
+		if err != nil {
+			return fmt.Errorf("knob %s: %w", k, err)
+		}
+	}
 	u.r, err = session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) { return model.New(cfg, sink) })
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -56,7 +57,23 @@ func Scenes() []Scene {
 			Shows: []string{"where the time went", "step by step", "modelled"}},
 		{Name: "branches", W: 140, H: 40, Theme: "dark", Alt: "two branches of a run compared: stepped back, a knob turned, run again",
 			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"400", "back 200", "press -", "press -", "press -", "300", "press c"},
-			Shows: []string{"branch 1", "branch 0 since the fork", "this run since the fork", "knobs that differ"}},
+			Shows: []string{"branch 1", "branch 0 since the fork", "this run since the fork", "knobs"}},
+		{Name: "tour-1-humps", W: 120, H: 36, Theme: "dark", Alt: "the deadlines of one guest in two humps, at 900 and at 4,000 cycles",
+			Run: tourRun, Script: tourScript[:4],
+			Shows: []string{"histogram", "+1,000", "p99.9"}},
+		{Name: "tour-2-filter", W: 120, H: 36, Theme: "dark", Alt: "only the late deadlines: each of them slept and was woken",
+			Run: tourRun, Script: tour("press right"),
+			Shows: []string{"/late > 3000", "backed by sw, not hv: the vCPU is halting"}},
+		{Name: "tour-3-explain", W: 120, H: 36, Theme: "dark", Alt: "one late deadline explained, with the knob that would change its causes",
+			Run: tourRun, Script: tour("press enter"),
+			Shows: []string{"where the time went", "try exits-disabled=hlt", "waking the vCPU's thread"}},
+		{Name: "tour-4-back", W: 120, H: 36, Theme: "dark", Alt: "300 deadlines earlier in the same run, with the timeline below",
+			Run: tourRun, Script: tour("press z", "press esc", "press <", "type deadline == 300"),
+			Shows: []string{"in the past", "late>", "┃"}},
+		{Name: "tour-5-compare", W: 120, H: 36, Theme: "dark", Alt: "both branches since they parted: the difference and its interval",
+			Run: tourRun, Script: tour("press z", "press esc", "press <", "type deadline == 300", "press E",
+				"press >", "press enter", "press c"),
+			Shows: []string{"typical lateness is lower", "branch 0 since the fork", "exits-disabled"}},
 		{Name: "palette", W: 110, H: 34, Theme: "dark", Alt: "the palette finds actions and knobs",
 			Run: Run{Guest: "deadline"}, Script: []string{"200", "press :", "keys fast"},
 			Shows: []string{"fastpath=6.18", "fastpath-era"}},
@@ -68,6 +85,15 @@ func Scenes() []Scene {
 			Shows: []string{"2 Deadlines", "7 Console", "p99"}},
 	}
 }
+
+// tourRun is the run of docs/tour.md, and tourScript its beginning.
+var (
+	tourRun    = Run{Guest: "deadline", Knobs: []string{"halt-poll=off"}}
+	tourScript = []string{"press >", "type deadline == 600", "press 2", "press z", "press /", "type late > 3000"}
+)
+
+// tour is tourScript and what follows.
+func tour(more ...string) []string { return append(slices.Clone(tourScript), more...) }
 
 // Frame returns the scene's screen as text with escape sequences.
 func (sc *Scene) Frame() (string, error) {

@@ -83,15 +83,16 @@ func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
 	add()
 	if len(x.Causes) > 0 {
 		add(piece{"where the time went", heading, 0}, piece{"  shares add up to the lateness", dim, 1})
-		last := ""
+		seen := map[string]int{}
 		for i := range x.Causes {
-			note := causeNote(&x.Causes[i])
-			if note == last {
-				note = ""
+			note := causeNote(s, &x.Causes[i])
+			as := 0
+			if at, ok := seen[note]; ok && note != "" {
+				as, note = at, ""
 			} else {
-				last = note
+				seen[note] = i + 1
 			}
-			out = append(out, causeLines(s, &x.Causes[i], note, w)...)
+			out = append(out, causeLines(s, i+1, &x.Causes[i], note, as, w)...)
 		}
 		add()
 	}
@@ -120,27 +121,34 @@ func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
 }
 
 // causeNote is why, and which knob would change it.
-func causeNote(c *explain.Cause) string {
+func causeNote(s *scene, c *explain.Cause) string {
 	note := c.Why
 	if c.Knob != "" {
 		if note != "" {
 			note += "; "
 		}
 		note += "try " + c.Knob + "=" + c.Value
+		if k, _, err := trace.ParseKnob(c.Knob, c.Value); err == nil && knobRowOf(k) != nil && k != trace.KnobAdvance {
+			note += ", key " + s.keys.Key(knobRowOf(k).action)
+		}
 	}
 	return note
 }
 
-func causeLines(s *scene, c *explain.Cause, note string, w int) (out []explainLine) {
+func causeLines(s *scene, n int, c *explain.Cause, note string, as, w int) (out []explainLine) {
 	share := strconv.FormatFloat(float64(c.Tenths)/10, 'f', 1, 64) + "%"
 	mark := ""
 	if c.Inferred {
 		mark = "  inferred"
 	}
-	out = append(out, explainLine{[]piece{{padLeft(share, 7) + " ", value, 0}, {padRight("", explainBar) + " ", text, 0},
-		{padLeft(s.cyc(clock.Cycles(c.Cycles)), 14) + "  ", value, 0}, {c.Words, text, 0}, {mark, warn, 1}}, c.Tenths})
-	for _, l := range wrap(note, max(w-explainBar-28, 20)) {
-		out = append(out, explainLine{[]piece{{padRight("", explainBar+25), text, 0}, {l, dim, 0}}, -1})
+	like := ""
+	if as > 0 {
+		like = ": as " + strconv.Itoa(as)
+	}
+	out = append(out, explainLine{[]piece{{padRight(strconv.Itoa(n), 3), dim, 0}, {padLeft(share, 6) + " ", value, 0}, {padRight("", explainBar) + " ", text, 0},
+		{padLeft(s.cyc(clock.Cycles(c.Cycles)), 14) + "  ", value, 0}, {c.Words, text, 0}, {like, dim, 0}, {mark, warn, 1}}, c.Tenths})
+	for _, l := range wrap(note, max(w-explainBar-30, 20)) {
+		out = append(out, explainLine{[]piece{{padRight("", explainBar+27), text, 0}, {l, dim, 0}}, -1})
 	}
 	return out
 }
@@ -164,7 +172,7 @@ func padRight(s string, w int) string {
 // drawExplain draws the explanation over the body.
 func (m *Model) drawExplain(s *scene, body area) {
 	x := m.why.x
-	w := min(body.w, 130)
+	w := overlayWidth(body, 130)
 	lines := explainLines(s, x, w-4)
 	a := overlay(body, w, min(len(lines)+3, body.h))
 	head := " deadline " + group3(x.Deadline) + "  v" + strconv.Itoa(x.VCPU) + " " + x.Mode + " "
@@ -176,7 +184,7 @@ func (m *Model) drawExplain(s *scene, body area) {
 		l := lines[m.why.off+i]
 		a.pieces(1, i, a.w-2, l.ps)
 		if l.tenths >= 0 {
-			a.bar(9, i, explainBar, float64(l.tenths)/1000, late)
+			a.bar(11, i, explainBar, float64(l.tenths)/1000, late)
 		}
 	}
 	if rest := len(lines) - m.why.off - a.h; rest > 0 {

@@ -3,6 +3,7 @@ package ui
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
@@ -52,10 +53,9 @@ func (t *compareTable) draw(a area, move int) (y int) {
 		right := a.sub(compareLeft, y, a.w-compareLeft-1, a.h)
 		z := t.histogram(right.sub(0, 0, right.w, 17))
 		z += t.mix(right.sub(0, z, right.w, 60))
-		return max(y+z, y+t.table(a.sub(0, y, compareLeft, 100)))
+		return max(y+z, y+t.table(a.sub(0, y, compareLeft, 100), 0))
 	}
-	y += t.table(a.sub(0, y, a.w, 100))
-	y += t.histogram(a.sub(1, y, a.w-2, 12))
+	y += t.table(a.sub(0, y, a.w, 100), 10)
 	return y + t.mix(a.sub(0, y, a.w, 40))
 }
 
@@ -83,6 +83,11 @@ func (t *compareTable) head(a area, move int) (y int) {
 			ps = append(ps, piece{"  older deadlines are no longer kept one by one", dim, 2})
 		}
 		a.pieces(0, y, a.w, ps)
+		y++
+	}
+	for i, l := range wrap(t.settings(), a.w-10) {
+		a.text(1, y, label, pickString(i == 0, "knobs", ""))
+		a.text(8, y, text, l)
 		y++
 	}
 	return y + 1
@@ -113,8 +118,8 @@ func (t *compareTable) title(a area, y int, name, d string) {
 	a.right(cd, y, label, d)
 }
 
-// table draws lateness, rates and settings, and returns the rows used.
-func (t *compareTable) table(a area) (y int) {
+// table draws lateness, a histogram of that height below it and rates, and returns the rows used.
+func (t *compareTable) table(a area, histogram int) (y int) {
 	_, _, _, iv := t.columns(a.w)
 	t.title(a, 0, "lateness", "B − A")
 	if a.w-iv >= 20 && t.v != nil && t.v.Level > 0 {
@@ -137,8 +142,8 @@ func (t *compareTable) table(a area) (y int) {
 		y++
 	}
 	y++
-	y += t.rates(a.sub(0, y, a.w, a.h-y))
-	return y + t.settings(a.sub(0, y, a.w, a.h-y)) + 1
+	y += t.histogram(a.sub(1, y, a.w-2, histogram))
+	return y + t.rates(a.sub(0, y, a.w, a.h-y)) + 1
 }
 
 // stat is a statistic of the verdict by name, nil if it has none.
@@ -253,20 +258,16 @@ func minus(s string) string {
 	return s
 }
 
-// settings draws the knobs in which the sides differ, and returns the rows used.
-func (t *compareTable) settings(a area) (y int) {
+// settings are the knobs in which the sides differ, in words.
+func (t *compareTable) settings() string {
+	var out []string
 	for i := range knobRows {
 		k := knobRows[i].knob
 		if u, v := t.a.knobs[k], t.b.knobs[k]; u != v {
-			if y == 0 {
-				t.title(a, 1, "knobs that differ", "")
-				y = 2
-			}
-			t.row(a, y, k.String(), showKnob(k, u), showKnob(k, v), "", dim)
-			y++
+			out = append(out, k.String()+" "+showKnob(k, u)+" → "+showKnob(k, v))
 		}
 	}
-	return y
+	return strings.Join(out, " · ")
 }
 
 // mix draws the exits by reason and the kicks by decision, and returns the rows
@@ -330,7 +331,7 @@ func (t *compareTable) span(h *trace.Header, cycles float64) string {
 // rows used.
 func (t *compareTable) histogram(a area) int {
 	x, y := t.a.late, t.b.late
-	if x.Count() == 0 || y.Count() == 0 || a.w < 20 {
+	if x.Count() == 0 || y.Count() == 0 || a.w < 20 || a.h < 4 {
 		return 0
 	}
 	if t.a.h.Hz != t.b.h.Hz {

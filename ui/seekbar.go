@@ -8,6 +8,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
+	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
@@ -57,14 +58,13 @@ func presentBar(s *scene, a area) {
 	span := max(float64(to.Sub(from)), 1)
 	col := func(t clock.TSC) int { return int(float64(t.Sub(from)) / span * float64(bar.w-1)) }
 	bar.hline(0, 0, bar.w, '·', faint)
-	if bs := s.f.Timeline.Buckets; len(bs) > 0 {
-		i := barLimit(s, bs)
-		a.text(1, 0, label, "late>"+short(uint64(vmm.OverLimit(i))))
-		barColumns(bar, bs, i)
-	} else {
-		a.text(1, 0, label, "timeline")
-		rateBar(s, bar)
+	bs := s.f.Timeline.Buckets
+	if len(bs) == 0 {
+		bs = pastBuckets(&s.f.State, bar.w, col)
 	}
+	i := barLimit(s, bs)
+	a.text(1, 0, label, "late>"+short(uint64(vmm.OverLimit(i))))
+	barColumns(bar, bs, i)
 	marks := &s.state().KnobTurns
 	for i := range marks.Len() {
 		k := marks.At(i)
@@ -72,6 +72,19 @@ func presentBar(s *scene, a area) {
 	}
 	eachMark(s.f, func(_ string, at clock.TSC) { bar.put(col(at), 0, '◆', notice) })
 	bar.put(col(s.f.Status.Now), 0, '┃', value|strong|selected)
+}
+
+// pastBuckets is a time line of the deadlines that are kept, for a run that has
+// none of its own.
+func pastBuckets(st *trace.State, w int, col func(clock.TSC) int) []vmm.Bucket {
+	bs := make([]vmm.Bucket, w)
+	for i := range st.Scatter.Len() {
+		p := st.Scatter.At(i)
+		if x := col(p.At); x >= 0 && x < w {
+			bs[x].Add(p.Late)
+		}
+	}
+	return bs
 }
 
 // barLimit is the limit from which the bar counts a deadline as late: the least
@@ -121,22 +134,5 @@ func barColumns(bar area, bs []vmm.Bucket, limit int) {
 		case c.Deadlines > 0:
 			bar.put(x, 0, '▁', good)
 		}
-	}
-}
-
-// rateBar is the bar of a run without a time line: the share of late deadlines
-// in what has been passed.
-func rateBar(s *scene, bar area) {
-	from, to := barSpan(s.f)
-	r := &s.state().Rates
-	span := max(float64(to.Sub(from)), 1)
-	for x := range bar.w {
-		i := int((float64(x)/float64(bar.w)*span + float64(from.Sub(r.Start))) / float64(max(r.Width, 1)))
-		if i < 0 || i >= r.Used || r.Buckets[i].Deadlines == 0 {
-			continue
-		}
-		b := r.Buckets[i]
-		f := float64(b.Late) / float64(b.Deadlines)
-		bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(f*8), 1)/8), pick(b.Late > 0, late, good))
 	}
 }
