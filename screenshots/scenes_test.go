@@ -3,6 +3,9 @@ package screenshots
 import (
 	"bytes"
 	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +33,36 @@ func TestScenesShowWhatTheyAreFor(t *testing.T) {
 				t.Errorf("the picture shows a refusal:\n%s", text)
 			}
 		})
+	}
+}
+
+func TestDocsShowScenesThatExist(t *testing.T) {
+	files, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, sc := range Scenes() {
+		names[sc.Name] = true
+	}
+	found := 0
+	for _, f := range append(files, "../README.md") {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`images/([a-z0-9-]+)\.(png|svg)`).FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !names[m[1]] {
+				t.Errorf("%s shows %s, which no scene makes", f, m[0])
+			}
+			if _, err := os.Stat("../docs/" + m[0]); err != nil {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("%d pictures in the docs, want those of the README and the tour", found)
 	}
 }
 
