@@ -304,7 +304,7 @@ func knobColumns(s *scene, a, ch area, n int) {
 	for i := range marks.Len() {
 		k := marks.At(i)
 		if x := int(float64(k.At.Sub(r.Start)) / span * float64(n)); x >= 0 && x < n {
-			a.put(ch.x-a.x+x, 0, rune(knobLetter(s, k)[0]), knobMark|strong)
+			a.knobSign(ch.x-a.x+x, 0, s, k)
 		}
 	}
 }

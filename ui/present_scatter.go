@@ -2,9 +2,12 @@ package ui
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"ticktrap/internal/clock"
+	"ticktrap/keymap"
 	"ticktrap/trace"
+	"ticktrap/vmm"
 )
 
 // axisCols is the width of the labels left of a chart.
@@ -115,8 +118,30 @@ func knobMarks(s *scene, a, ch area, t0 clock.TSC, dur float64) {
 				ch.put(x, y, '┆', knobMark)
 			}
 		}
-		a.put(axisCols+x, 0, rune(knobLetter(s, k)[0]), knobMark|strong)
+		a.knobSign(axisCols+x, 0, s, k)
 	}
+}
+
+// knobSign puts a knob's key on the heading of a chart, or below it where words
+// are in the way.
+func (a area) knobSign(x, y int, s *scene, k *trace.KnobMark) {
+	if x < 0 || x >= a.w || a.h < 2 {
+		return
+	}
+	words := func(x int) bool {
+		c := a.c.cells[(a.y+y)*a.c.w+a.x+min(max(x, 0), a.w-1)]
+		return c.r != ' ' && c.s&roleMask != knobMark
+	}
+	if words(x) || words(x-1) && words(x+1) {
+		y++
+	}
+	a.put(x, y, knobRune(s, k), knobMark|strong)
+}
+
+// knobRune is the first character of the key that turns a knob.
+func knobRune(s *scene, k *trace.KnobMark) rune {
+	r, _ := utf8.DecodeRuneInString(knobLetter(s, k))
+	return r
 }
 
 // knobLetter is the key that turns a knob.
@@ -125,15 +150,16 @@ func knobLetter(s *scene, k *trace.KnobMark) string {
 	if row == nil {
 		return "?"
 	}
+	act := row.action
 	switch {
 	case k.Knob == trace.KnobAdvance && (k.Value == trace.AdvanceAdaptive || k.Old == trace.AdvanceAdaptive):
-		return "A"
+		act = keymap.Adaptive
 	case k.Knob == trace.KnobAdvance && k.Value < k.Old:
-		return "-"
-	case k.Knob == trace.KnobFastpath:
-		return "f"
-	case k.Knob == trace.KnobKick:
-		return "x"
+		act = keymap.AdvanceDown
+	case k.Knob == trace.KnobFastpath && (k.Value == uint64(vmm.RulesOff) || k.Old == uint64(vmm.RulesOff)):
+		act = keymap.Fastpath
+	case k.Knob == trace.KnobKick && k.Value+k.Old == uint64(vmm.KickKB)+uint64(vmm.KickKC):
+		act = keymap.KickTaxCut
 	}
-	return s.keys.Key(row.action)
+	return s.keys.Key(act)
 }

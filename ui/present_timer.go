@@ -197,7 +197,7 @@ func timerSets(s *scene, a area, lab int, v *trace.VCPU) {
 		{"  in flight ", label, 2}, {strconv.Itoa(int(v.NFlight)), value, 2},
 		{"  poll ", label, 3}, {duration(v.Poll), value, 3},
 		{"  TSC offset ", label, 4}, {plain3(int64(v.TSCOffset)), value, 4},
-		{"  late p99 ", label, 5}, {s.cyc(v.Late.Percentile(99)), value, 5},
+		{"  late p99 ", label, 5}, {latePct(s, &v.Late, 99), value, 5},
 	})
 }
 
@@ -339,4 +339,12 @@ func empty(a area, what, then string) {
 	for i, l := range lines {
 		a.text((a.w-textWidth(l))/2, y+1+i, dim, l)
 	}
+}
+
+// latePct is a percentile of a vCPU's lateness, "–" without a deadline.
+func latePct(s *scene, l *trace.Lateness, p float64) string {
+	if l.Count() == 0 {
+		return "–"
+	}
+	return s.cyc(l.Percentile(p))
 }

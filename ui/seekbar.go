@@ -68,7 +68,7 @@ func presentBar(s *scene, a area) {
 	marks := &s.state().KnobTurns
 	for i := range marks.Len() {
 		k := marks.At(i)
-		bar.put(col(k.At), 0, rune(knobLetter(s, k)[0]), knobMark|strong)
+		bar.put(col(k.At), 0, knobRune(s, k), knobMark|strong)
 	}
 	eachMark(s.f, func(_ string, at clock.TSC) { bar.put(col(at), 0, '◆', notice) })
 	bar.put(col(s.f.Status.Now), 0, '┃', value|strong|selected)

@@ -13,6 +13,8 @@ import (
 var clauseWords = [trace.NumClauses]string{
 	trace.ClauseNone:          "every clause held",
 	trace.ClauseKnobOff:       "the mechanism is turned off",
+	trace.ClauseHVOff:         "the preemption timer is turned off",
+	trace.ClauseReserved:      "the value has a reserved bit set",
 	trace.ClauseNoHandler:     "this rule set has no fastpath for the exit",
 	trace.ClauseGuestMode:     "L2 is running",
 	trace.ClauseAPICvOff:      "APICv is not active",
