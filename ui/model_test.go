@@ -217,6 +217,13 @@ func TestKeysThatArriveTogetherAreKeysEach(t *testing.T) {
 	if got := r.m.prompt.input.Value(); got != "hlt" {
 		t.Errorf("pasting hlt into a prompt leaves %q", got)
 	}
+	r.press("esc,m")
+	for _, word := range []string{"end", "enter", "esc", "left", "up"} { // words, although keys have these names
+		r.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(word)})
+	}
+	if r.m.prompt == nil || r.m.prompt.input.Value() != "endenterescleftup" {
+		t.Errorf("words that arrive at once leave the prompt %+v", r.m.prompt)
+	}
 }
 
 func TestIdleScreensLookLessOften(t *testing.T) {

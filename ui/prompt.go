@@ -41,6 +41,9 @@ var prompts = map[asking]struct{ label, hint string }{
 	askBackTo:  {"back to ", "late > 20us && vcpu == 1"},
 }
 
+// promptLimit is the most characters that a prompt takes.
+const promptLimit = 400
+
 // prompt is a line of text being typed. The palette is one with choices.
 type prompt struct {
 	kind    asking
@@ -63,7 +66,7 @@ type question struct {
 func (m *Model) ask(kind asking) tea.Cmd {
 	in := textinput.New()
 	in.Prompt = ""
-	in.CharLimit = 400
+	in.CharLimit = promptLimit
 	in.Focus()
 	switch kind {
 	case askRecord:

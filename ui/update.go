@@ -76,8 +76,14 @@ func (m *Model) scope() keymap.Scope {
 // typed splits what arrived at once into keys: keys pressed quickly come in one
 // message. Outside of a prompt, pasted text is no row of keys.
 func (m *Model) typed(msg tea.KeyMsg) tea.Cmd {
-	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || m.scope() == keymap.Prompt {
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 {
 		return m.key(msg)
+	}
+	if m.scope() == keymap.Prompt { // one by one: "end" is a word here, not a key
+		for _, r := range msg.Runes[:min(len(msg.Runes), promptLimit)] {
+			m.typeKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}, keymap.BadAction, false)
+		}
+		return nil
 	}
 	if msg.Paste {
 		m.refuse("pasted text has a use only in a prompt")
