@@ -42,7 +42,8 @@ const (
 	ExitUnknownInstruction // the interpreter lacks the encoding
 	ExitInternalError
 	ExitEntryFailure
-	ExitOther // a reason this table has no row for
+	ExitOther    // a reason this table has no row for
+	ExitTPRBelow // CR8 or TPR fell below the threshold
 	NumExits
 )
 
@@ -51,7 +52,7 @@ var ExitNames = []string{"BAD", "EXTERNAL_INTERRUPT", "PREEMPTION_TIMER", "MSR_W
 	"IO_INSTRUCTION", "EPT_MISCONFIG", "APIC_ACCESS", "APIC_WRITE", "EOI_INDUCED", "INTERRUPT_WINDOW", "NMI_WINDOW",
 	"NMI", "VMCALL", "INVD", "WBINVD", "XSETBV", "PAUSE_INSTRUCTION", "MWAIT_INSTRUCTION", "MONITOR_INSTRUCTION",
 	"RDPMC", "DR_ACCESS", "CR_ACCESS", "INIT_SIGNAL", "SIPI_SIGNAL", "TRIPLE_FAULT", "EPT_VIOLATION", "EXCEPTION_NMI",
-	"UNKNOWN_INSTRUCTION", "INTERNAL_ERROR", "ENTRY_FAILURE", "OTHER"}
+	"UNKNOWN_INSTRUCTION", "INTERNAL_ERROR", "ENTRY_FAILURE", "OTHER", "TPR_BELOW_THRESHOLD"}
 
 // String returns the kernel's spelling.
 func (r ExitReason) String() string { return nameOf(ExitNames, uint64(r)) }
@@ -128,6 +129,8 @@ const (
 	ClauseInPast                      // the deadline has passed, or lies within the advance
 	ClauseWouldBlock                  // map-based delivery not possible
 	ClauseEventActive                 // another event is being injected
+	ClauseHVOff                       // the preemption timer is turned off
+	ClauseReserved                    // the value has a reserved bit set
 	NumClauses
 )
 
@@ -138,7 +141,8 @@ var ClauseNames = []string{"none", "knob-off", "no-handler", "guest-mode", "apic
 	"immediate-exit", "not-runnable", "no-next-rip", "zero-deadline", "out-of-range", "blocked", "pi-inject-off",
 	"exits-enabled", "not-in-guest", "already-pending", "from-timer-fn", "lvtt-masked", "apic-disabled",
 	"no-expired-deadline", "no-advance", "not-injected", "pir-set", "on-set", "running-vcpu", "if-clear", "shadow",
-	"below-ppr", "timer-mode", "in-past", "would-block", "event-active"}
+	"below-ppr", "timer-mode", "in-past", "would-block", "event-active",
+	"hv-timer-off", "reserved-bits"}
 
 // String returns the short name.
 func (c Clause) String() string { return nameOf(ClauseNames, uint64(c)) }

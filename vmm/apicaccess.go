@@ -100,7 +100,7 @@ func (m *Machine) virtualEffect(p PCPU, v *vcpu, e *Exit, eff lapic.Effect) bool
 	case eff.Has(lapic.EffectTPR):
 		v.cpu.SetCR8(v.apic.CR8())
 		if !v.apicv && m.blockedByTPR(v) {
-			m.leave(p, v, *e, trace.ExitCRAccess, 8, uint64(v.apic.CR8()))
+			m.leave(p, v, *e, trace.ExitTPRBelow, 8, uint64(v.apic.CR8()))
 			return true
 		}
 	}
@@ -178,7 +178,9 @@ func (m *Machine) virtualWRMSR(p PCPU, v *vcpu, e *Exit) bool {
 	}
 	switch {
 	case reg == lapic.TPR:
-	case v.apicv && reg == lapic.EOI && !m.eoiExits(v):
+	case v.apicv && reg == lapic.EOI && m.eoiExits(v):
+		return m.apicExit(p, v, e, trace.ExitEOIInduced, uint16(reg))
+	case v.apicv && reg == lapic.EOI:
 	case v.apicv && reg == lapic.SelfIPI && e.Data&0xff >= 16:
 	default:
 		return false
@@ -209,6 +211,16 @@ func handleAPICAccess(m *Machine, p PCPU, v *vcpu) {
 		return
 	}
 	m.emit(p, v.id, trace.KindAPIC, uint64(reg), e.Data, 1, 0)
+	if e.Reason == ExitWRMSR { // an EOI that the I/O APIC must hear of
+		eff, ok := v.apic.Write(reg, e.Data, s)
+		if !ok {
+			m.gp(p, v)
+			return
+		}
+		v.cpu.Skip()
+		m.apply(p, v, reg, e.Data, eff)
+		return
+	}
 	v.cpu.CompleteRead(0)
 	m.apply(p, v, reg, e.Data, v.apic.WriteMMIO(off, e.Size, e.Data, s))
 }

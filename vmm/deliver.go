@@ -37,6 +37,7 @@ func (m *Machine) lose(p PCPU, v *vcpu, vec lapic.Vector, c trace.Clause, src tr
 
 // event delivers what is not a vector in IRR: a request and a kick.
 func (m *Machine) event(p PCPU, v *vcpu, vec uint8, r Request, src trace.Source) {
+	m.catchUp(p, v)
 	m.emit(p, v.id, trace.KindDeliver, uint64(vec), uint64(trace.DeliverEvent), 0, uint64(src))
 	m.request(p, v, r)
 	m.kick(p, v)
@@ -48,6 +49,7 @@ func (m *Machine) event(p PCPU, v *vcpu, vec uint8, r Request, src trace.Source)
 // Sources: arch/x86/kvm/vmx/vmx.c, vmx_deliver_interrupt,
 // vmx_deliver_posted_interrupt, kvm_vcpu_trigger_posted_interrupt.
 func (m *Machine) deliver(p PCPU, v *vcpu, vec lapic.Vector, level bool, src trace.Source) {
+	m.catchUp(p, v)
 	if !v.apicv {
 		v.apic.Accept(vec, level)
 		m.emit(p, v.id, trace.KindDeliver, uint64(vec), uint64(trace.DeliverRequest), uint64(trace.ClauseAPICvOff),
@@ -57,6 +59,7 @@ func (m *Machine) deliver(p PCPU, v *vcpu, vec lapic.Vector, level bool, src tra
 		return
 	}
 	m.spend(p, trace.PhasePost)
+	m.catchUp(p, v)
 	already, on := v.apic.Post(vec, level)
 	route, clause := m.notifyRoute(p, v, already, on)
 	m.emit(p, v.id, trace.KindDeliver, uint64(vec), uint64(route), uint64(clause), uint64(src))
@@ -186,5 +189,12 @@ func (m *Machine) PulseNMI() {
 		if msg, ok := v.apic.LocalDeliver(lapic.LVT1); ok {
 			m.receive(m.devCPU(), v, msg, trace.SourceLVT)
 		}
+	}
+}
+
+// catchUp lets v's CPU reach the time of p before p does something to v.
+func (m *Machine) catchUp(p PCPU, v *vcpu) {
+	if v.pcpu != p {
+		m.host.CatchUp(p)
 	}
 }

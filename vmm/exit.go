@@ -73,6 +73,6 @@ var exitReasons = [numExitKinds]trace.ExitReason{
 	ExitIO: trace.ExitIO, ExitMMIO: trace.ExitMMIO, ExitVMCALL: trace.ExitVMCALL, ExitPause: trace.ExitPause,
 	ExitMWAIT: trace.ExitMWAIT, ExitMONITOR: trace.ExitMONITOR, ExitINVD: trace.ExitINVD, ExitWBINVD: trace.ExitWBINVD,
 	ExitXSETBV: trace.ExitXSETBV, ExitRDPMC: trace.ExitRDPMC, ExitTriple: trace.ExitTripleFault,
-	ExitUnknown: trace.ExitUnknownInstruction, ExitSetTPR: trace.ExitCRAccess, ExitInternal: trace.ExitInternalError,
+	ExitUnknown: trace.ExitUnknownInstruction, ExitSetTPR: trace.ExitTPRBelow, ExitInternal: trace.ExitInternalError,
 	ExitFailEntry: trace.ExitEntryFailure,
 }

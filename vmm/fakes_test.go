@@ -84,6 +84,7 @@ func (b *bench) Spend(_ PCPU, ph trace.Phase) clock.Cycles {
 	return 10
 }
 func (b *bench) Delay(_ PCPU, c clock.Cycles) { b.now = b.now.Add(c) }
+func (b *bench) CatchUp(PCPU)                 {}
 func (b *bench) Ran(_ PCPU, at clock.TSC)     { b.now = max(b.now, at) }
 func (b *bench) Until(PCPU) clock.TSC {
 	if len(b.pending) > 0 {

@@ -125,6 +125,7 @@ func fastDeadline(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResu
 	}
 	m.spend(p, trace.PhaseMSR)
 	m.writeAPICMSR(p, v, lapic.MSRDeadline, v.exit.Data)
+	m.emit(p, v.id, trace.KindMSR, uint64(lapic.MSRDeadline), v.exit.Data, 1, 0)
 	v.cpu.Skip()
 	return trace.FastReenter, trace.ClauseNone
 }
@@ -138,7 +139,10 @@ func fastICR(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, t
 		return trace.FastNone, c
 	}
 	m.spend(p, trace.PhaseMSR)
-	m.writeAPICMSR(p, v, lapic.ICRLow.MSR(), v.exit.Data)
+	if !m.writeAPICMSR(p, v, lapic.ICRLow.MSR(), v.exit.Data) {
+		return trace.FastNone, trace.ClauseReserved // the handler raises #GP
+	}
+	m.emit(p, v.id, trace.KindMSR, uint64(lapic.ICRLow.MSR()), v.exit.Data, 1, 0)
 	v.cpu.Skip()
 	return r.icr, trace.ClauseNone
 }
@@ -146,13 +150,16 @@ func fastICR(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, t
 // fastICRClause is the first condition on an ICR that fails.
 func fastICRClause(icr lapic.ICR, r *fastRules) trace.Clause {
 	switch {
-	case icr.Delivery() != lapic.Fixed:
-		return trace.ClauseNotFixed
 	case r.mapICR:
-		if icr.Shorthand() != lapic.NoShorthand && icr.Shorthand() != lapic.ToSelf {
+		if icr.Shorthand() == lapic.ToSelf {
+			return trace.ClauseNone
+		}
+		if icr.Shorthand() != lapic.NoShorthand || icr.Dest(true) == 0xffffffff {
 			return trace.ClauseWouldBlock
 		}
 		return trace.ClauseNone
+	case icr.Delivery() != lapic.Fixed:
+		return trace.ClauseNotFixed
 	case icr.Shorthand() != lapic.NoShorthand:
 		return trace.ClauseShorthand
 	case icr&lapic.ICRLogical != 0:

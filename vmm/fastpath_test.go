@@ -54,7 +54,7 @@ func TestFastpathNamesTheClauseThatFailed(t *testing.T) {
 		{"deadline, S004", rules(RulesS004), deadlineWrite(), nil, trace.FastReenter, trace.ClauseNone},
 		{"S004 wants APICv", and(rules(RulesS004), noAPICv), deadlineWrite(), nil, trace.FastNone, trace.ClauseAPICvOff},
 		{"5.15 does not", noAPICv, deadlineWrite(), nil, trace.FastReenter, trace.ClauseNone},
-		{"no preemption timer", noHV, deadlineWrite(), nil, trace.FastNone, trace.ClauseKnobOff},
+		{"no preemption timer", noHV, deadlineWrite(), nil, trace.FastNone, trace.ClauseHVOff},
 		{"6.18 wants no timer", and(rules(Rules618), noHV), deadlineWrite(), nil, trace.FastReenter, trace.ClauseNone},
 		{"MWAIT in guest", mwait, deadlineWrite(), nil, trace.FastNone, trace.ClauseMWAITInGuest},
 		{"postable", postable, deadlineWrite(), nil, trace.FastNone, trace.ClausePostable},
@@ -81,6 +81,9 @@ func TestFastpathNamesTheClauseThatFailed(t *testing.T) {
 		{"ICR self, 6.18", rules(Rules618), icrWrite(self), nil, trace.FastReenter, trace.ClauseNone},
 		{"ICR logical", nil, icrWrite(to0 | lapic.ICRLogical), nil, trace.FastNone, trace.ClauseLogical},
 		{"ICR lowest priority", nil, icrWrite(to0 | 1<<8), nil, trace.FastNone, trace.ClauseNotFixed},
+		{"ICR with a reserved bit", nil, icrWrite(to0 | 1<<20), nil, trace.FastNone, trace.ClauseReserved},
+		{"ICR NMI, 6.18", rules(Rules618), icrWrite(to0 | 4<<8), nil, trace.FastHandled, trace.ClauseModeExiting},
+		{"ICR broadcast, 6.18", rules(Rules618), icrWrite(to0 | 0xffffffff<<32), nil, trace.FastNone, trace.ClauseWouldBlock},
 		{"ICR broadcast", nil, icrWrite(to0 | 0xffffffff<<32), nil, trace.FastNone, trace.ClauseBroadcast},
 	}
 	for _, tt := range tests {

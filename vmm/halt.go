@@ -167,7 +167,9 @@ func (m *Machine) stepWoken(p PCPU, v *vcpu) {
 func (m *Machine) wake(p PCPU, v *vcpu, why trace.WakeReason, polled bool) {
 	v.blocked = false
 	halted, _ := m.hz.ToNanos(clock.TSC(max(0, m.host.Now(p).Sub(v.haltAt))))
-	m.adjustPoll(v, halted)
+	if v.mp == trace.MPHalted {
+		m.adjustPoll(v, halted)
+	}
 	m.emit(p, v.id, trace.KindWake, uint64(why), uint64(halted), b2u(polled), uint64(v.haltPoll))
 	v.take(ReqUnblock)
 	if v.hvBefore && v.backing == trace.BackSW && m.cfg.Faults&FaultNoSwitchBack == 0 {

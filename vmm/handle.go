@@ -29,7 +29,7 @@ var handlers = [trace.NumExits]func(*Machine, PCPU, *vcpu){
 	trace.ExitMONITOR:            handleNothing,
 	trace.ExitXSETBV:             handleXSETBV,
 	trace.ExitRDPMC:              handleRDPMC,
-	trace.ExitCRAccess:           handleTPR,
+	trace.ExitTPRBelow:           handleTPR,
 	trace.ExitTripleFault:        handleEnd,
 	trace.ExitUnknownInstruction: handleEnd,
 	trace.ExitInternalError:      handleEnd,

@@ -23,6 +23,10 @@ type Host interface {
 	// Delay busy-waits on p.
 	Delay(p PCPU, c clock.Cycles)
 
+	// CatchUp lets every other CPU of a virtual host act up to the time of p, before
+	// p does something that another vCPU can see.
+	CatchUp(p PCPU)
+
 	// Ran says that guest code ran on p up to the given host TSC.
 	Ran(p PCPU, at clock.TSC)
 	// Until is the latest time to which guest code may run on p before the loop

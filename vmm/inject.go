@@ -10,17 +10,9 @@ import (
 //
 // Source: arch/x86/kvm/x86.c, kvm_check_and_inject_events.
 func (m *Machine) injectEvents(p PCPU, v *vcpu) {
-	if v.queued.Kind != BadEvent {
-		m.emit(p, v.id, trace.KindInject, uint64(v.queued.Vector), 1, 0, 0)
-		return
-	}
-	if v.nmis > 0 && v.cpu.NMIReady() {
-		v.nmis--
-		m.queue(p, v, Event{Kind: EventNMI, Vector: 2})
-		return
-	}
+	taken := m.injectFirst(p, v)
 	if v.id == 0 && m.st.intr && v.apic.AcceptsPIC() {
-		if ok, _ := v.cpu.Interruptible(); !ok {
+		if ok, _ := v.cpu.Interruptible(); !ok || taken {
 			v.windowOn = true
 			return
 		}
@@ -34,7 +26,7 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 	if !ok {
 		return
 	}
-	if ready, _ := v.cpu.Interruptible(); !ready {
+	if ready, _ := v.cpu.Interruptible(); !ready || taken {
 		v.windowOn = true
 		m.emit(p, v.id, trace.KindInject, uint64(vec), 0, 1, 0)
 		return
@@ -44,6 +36,22 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 	if _, more := v.apic.Deliverable(); more {
 		v.windowOn = true
 	}
+}
+
+// injectFirst injects again what is queued already, or else an NMI; it reports
+// whether that takes the VM-entry field. An interrupt that waits then needs its
+// window all the same.
+func (m *Machine) injectFirst(p PCPU, v *vcpu) bool {
+	switch {
+	case v.queued.Kind != BadEvent:
+		m.emit(p, v.id, trace.KindInject, uint64(v.queued.Vector), 1, 0, 0)
+		return true
+	case v.nmis > 0 && v.cpu.NMIReady():
+		v.nmis--
+		m.queue(p, v, Event{Kind: EventNMI, Vector: 2})
+		return true
+	}
+	return false
 }
 
 // processNMI makes NMIs that were sent pending: two at most, one while another is

@@ -132,9 +132,6 @@ func (m *Machine) stepTest(p PCPU, v *vcpu) {
 		m.cancelEntry(p, v)
 		return
 	}
-	if m.st.knobs.WaitPlacement == trace.WaitEarly {
-		m.waitExpire(p, v, trace.WaitEarly)
-	}
 	v.reentry = false
 	v.stage = StageEntry
 }
@@ -173,6 +170,12 @@ func (m *Machine) exitRequest(p PCPU, v *vcpu) trace.Clause {
 // preemption timer counts from the beginning of VM-entry, so it may run out during
 // it: Intel SDM vol. 3C, 26.7.4 "VMX-Preemption Timer".
 func (m *Machine) stepEntry(p PCPU, v *vcpu) {
+	if m.st.knobs.WaitPlacement == trace.WaitEarly {
+		// In the kernels that waited here there was no fastpath. One that waits
+		// here passes the wait on re-entries too: what the knob compares is the
+		// distance from the wait to the guest.
+		m.waitExpire(p, v, trace.WaitEarly)
+	}
 	m.spend(p, trace.PhaseEarlyGap)
 	hv := m.programHV(p, v)
 	if m.st.knobs.WaitPlacement == trace.WaitLate {

@@ -89,8 +89,10 @@ func (m *Machine) SetKnob(n trace.Knob, value uint64) error {
 		switch n {
 		case trace.KnobAPICv:
 			m.request(p, v, ReqAPICvUpdate)
-		case trace.KnobAdvance, trace.KnobTuning, trace.KnobVMEntryAdvance:
+		case trace.KnobAdvance, trace.KnobTuning:
 			m.setAdvance(v)
+		case trace.KnobVMEntryAdvance:
+			v.apic.SetEntryAdvance(m.st.knobs.VMEntryAdvance)
 		case trace.KnobExitsDisabled:
 			v.cpu.SetIntercepts(m.intercepts())
 		case trace.KnobHaltPoll:

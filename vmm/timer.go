@@ -16,7 +16,7 @@ func (m *Machine) hv(v *vcpu) (lapic.HV, trace.Clause) {
 	case !m.host.HasPreemptionTimer():
 		c = trace.ClauseNoHVTimer
 	case !m.st.knobs.PreemptionTimer:
-		c = trace.ClauseKnobOff
+		c = trace.ClauseHVOff
 	case m.st.knobs.ExitsDisabled&DisableMWAIT != 0:
 		c = trace.ClauseMWAITInGuest
 	case m.canPost(v):
@@ -26,8 +26,8 @@ func (m *Machine) hv(v *vcpu) (lapic.HV, trace.Clause) {
 }
 
 // postClause is the first clause of kvm_can_post_timer_interrupt that fails.
-// From 5.15 it also wants MWAIT or HLT exits disabled; the fastpath's rule set
-// tells the era.
+// From 5.15 it also wants MWAIT or HLT exits disabled; the two older rule sets of
+// the fastpath tell the older kernels.
 func (m *Machine) postClause(v *vcpu) trace.Clause {
 	k := &m.st.knobs
 	switch {
@@ -35,7 +35,7 @@ func (m *Machine) postClause(v *vcpu) trace.Clause {
 		return trace.ClausePIOff
 	case !v.apicv:
 		return trace.ClauseAPICvOff
-	case k.Fastpath >= Rules515 && k.ExitsDisabled&(DisableMWAIT|DisableHLT) == 0:
+	case k.Fastpath != RulesS004 && k.Fastpath != Rules58 && k.ExitsDisabled&(DisableMWAIT|DisableHLT) == 0:
 		return trace.ClauseExitsOn
 	}
 	return trace.ClauseNone
@@ -199,6 +199,7 @@ func (m *Machine) expire(p PCPU, v *vcpu, callback bool) {
 			route, clause = trace.RouteLost, why
 		}
 	}
+	m.catchUp(p, v)
 	m.emit(p, v.id, trace.KindExpire, uint64(target), uint64(route), uint64(clause), b2u(callback))
 	switch route {
 	case trace.RouteDirect, trace.RoutePosted, trace.RouteLost:

@@ -152,6 +152,12 @@ func (o *runOptions) runner() (*session.Runner, error) {
 	if o.vcpus < 0 || o.vcpus > vmm.MaxVCPUs || o.pcpus < 0 || o.pcpus > vmm.MaxVCPUs {
 		return nil, fail(ExitUsage, "--vcpus and --pcpus: want 1 to %d", vmm.MaxVCPUs)
 	}
+	if o.guestTime < 0 || o.timeout < 0 {
+		return nil, fail(ExitUsage, "--for and --timeout: want a positive time")
+	}
+	if o.speed < 0 || o.speed > 1e6 {
+		return nil, fail(ExitUsage, "--speed: want 0 (as fast as possible) to 1000000, have %g", o.speed)
+	}
 	if o.memMiB < 16 || o.memMiB > 3072 {
 		return nil, fail(ExitUsage, "--mem: want 16 to 3072 MiB, have %d", o.memMiB)
 	}

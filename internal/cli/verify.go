@@ -50,6 +50,9 @@ func verifyRecording(env *Env, name string, rec *trace.Recording) error {
 	case err != nil:
 		return with(ExitInput, fmt.Errorf("%s: %w", name, err))
 	}
+	if w := rec.Warning(); w != "" {
+		return fail(ExitDamaged, "%s: %s; the %d events before that were executed again, all equal", name, w, rec.Events())
+	}
 	_, err = fmt.Fprintf(env.Out, "%s: %d events executed again, all equal\n", name, rec.Events())
 	return err
 }

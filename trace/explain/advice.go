@@ -67,7 +67,7 @@ func (b *builder) enough() clock.Nanos {
 func adviseTimer(b *builder) advice {
 	if b.c.Backing == trace.BackSW {
 		switch b.c.Clause {
-		case trace.ClauseKnobOff:
+		case trace.ClauseHVOff:
 			return b.to(trace.KnobPreemptionTimer, 1)
 		case trace.ClauseMWAITInGuest:
 			return b.to(trace.KnobExitsDisabled, b.s.Knobs[trace.KnobExitsDisabled]&^1)

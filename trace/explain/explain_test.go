@@ -72,11 +72,9 @@ var cases = []struct {
 }{
 	{"the advance is off", "deadline", "mode=spin", map[trace.Knob]uint64{trace.KnobAdvance: 0}, "vm-exit", true,
 		"timer-advance=adaptive"},
-	{"the wait stands early", "deadline", "mode=spin", map[trace.Knob]uint64{trace.KnobWaitPlacement: uint64(trace.WaitEarly),
-		trace.KnobFastpath: 1}, "early-gap", false, "wait-placement=late"},
+	{"the wait stands early", "deadline", "mode=spin", map[trace.Knob]uint64{trace.KnobWaitPlacement: uint64(trace.WaitEarly)},
+		"early-gap", false, "wait-placement=late"},
 	{"the wait is where it should be", "deadline", "mode=spin", nil, "vm-entry", true, "vmentry-advance="},
-	{"the fastpath skips the early wait", "deadline", "mode=spin",
-		map[trace.Knob]uint64{trace.KnobWaitPlacement: uint64(trace.WaitEarly)}, "no-wait", true, "wait-placement=late"},
 	{"APICv is off", "deadline", "mode=spin", map[trace.Knob]uint64{trace.KnobAPICv: 0, trace.KnobAdvance: 0}, "outer-loop",
 		true, "apicv=on"},
 	{"the vCPU sleeps", "deadline", "mode=hlt distance=1000000", map[trace.Knob]uint64{trace.KnobHaltPoll: 0, trace.KnobAdvance: 0},

@@ -114,6 +114,9 @@ func (h *host) Interrupted(p vmm.PCPU) (vmm.IRQ, int, bool) {
 	return vmm.BadIRQ, -1, false
 }
 
+// CatchUp implements vmm.Host: real CPUs need no help.
+func (h *host) CatchUp(vmm.PCPU) {}
+
 // AckNotification implements vmm.Host.
 func (h *host) AckNotification(p vmm.PCPU) { h.pop(p) }
 

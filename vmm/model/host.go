@@ -42,6 +42,7 @@ type pcpu struct {
 	noise   noise
 	// entered is true from the way into an interrupt to its handler.
 	entered bool
+	busy    bool // in the middle of a turn, waiting in CatchUp
 }
 
 // irq is an interrupt on its way to a CPU.
@@ -92,6 +93,26 @@ func (h *host) Spend(p vmm.PCPU, ph trace.Phase) clock.Cycles {
 // Delay implements vmm.Host.
 func (h *host) Delay(p vmm.PCPU, c clock.Cycles) { h.cpu(p).now = h.cpu(p).now.Add(c) }
 
+// CatchUp implements vmm.Host: what p is about to do is not seen before its time.
+func (h *host) CatchUp(p vmm.PCPU) {
+	c := h.cpu(p)
+	was := c.busy
+	c.busy = true
+	for {
+		q, at := vmm.NoPCPU, c.now
+		for i := range h.st.cpus {
+			if t := h.nextTime(vmm.PCPU(i)); !h.st.cpus[i].busy && t < at {
+				q, at = vmm.PCPU(i), t
+			}
+		}
+		if _, _, ended := h.m.Ended(); q == vmm.NoPCPU || ended {
+			break
+		}
+		h.turn(q)
+	}
+	c.busy = was
+}
+
 // Ran implements vmm.Host.
 func (h *host) Ran(p vmm.PCPU, at clock.TSC) { h.cpu(p).now = max(h.cpu(p).now, at) }
 
@@ -120,7 +141,7 @@ func (h *host) gridEnd(p vmm.PCPU) clock.TSC { return h.cpu(p).now&^(grid-1) + g
 // nextTime is when p does something next: now if a thread runs on it.
 func (h *host) nextTime(p vmm.PCPU) clock.TSC {
 	c := h.cpu(p)
-	if c.cur >= 0 || c.entered {
+	if c.cur >= 0 || c.entered || c.busy {
 		return c.now
 	}
 	return max(c.now, h.nextIRQ(p))

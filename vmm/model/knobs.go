@@ -43,11 +43,9 @@ func (e *Engine) Knobs() []vmm.KnobState {
 // idle says why a knob has no effect, or a surprising one, as the others stand.
 func idle(k *vmm.Knobs, n trace.Knob) string {
 	switch {
-	case n == trace.KnobWaitPlacement && k.WaitPlacement == trace.WaitEarly && k.Fastpath != vmm.RulesOff:
-		return "fastpath re-entries do not pass the early wait"
 	case n == trace.KnobPostedTimer && k.PostedTimer && !k.APICv:
 		return "posting needs APICv"
-	case n == trace.KnobPostedTimer && k.PostedTimer && k.Fastpath >= vmm.Rules515 &&
+	case n == trace.KnobPostedTimer && k.PostedTimer && k.Fastpath != vmm.RulesS004 && k.Fastpath != vmm.Rules58 &&
 		k.ExitsDisabled&(vmm.DisableMWAIT|vmm.DisableHLT) == 0:
 		return "from 5.15 on posting needs HLT or MWAIT exits disabled"
 	case n == trace.KnobPreemptionTimer && k.PreemptionTimer && k.ExitsDisabled&vmm.DisableMWAIT != 0:

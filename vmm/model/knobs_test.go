@@ -100,13 +100,12 @@ func TestKnobsTurnedMidRunMoveTheFigures(t *testing.T) {
 			set(trace.KnobVMEntryAdvance, 300), func(t *testing.T, a, b *trace.State) {
 				between(t, "gain of p50", p50(a)-p50(b), 650, 850)
 			}},
-		{"wait early, fastpath on: re-entries never pass it, so interrupts come early", "deadline", spin, fixed(4000),
-			set(trace.KnobWaitPlacement, uint64(trace.WaitEarly)), func(t *testing.T, a, b *trace.State) {
-				equal(t, "waits after", b.Waits.Places[trace.WaitEarly], 0)
-				less(t, "p50 of lateness", p50(b), -5000)
+		{"vmentry advance leaves the tuned advance alone", "deadline", spin, nil, set(trace.KnobVMEntryAdvance, 300),
+			func(t *testing.T, a, b *trace.State) {
+				between(t, "first delta after the turn", b.Waits.Delta.Max, -2000, 3000)
+				near(t, "adjustments after", tunes(b), n)
 			}},
-		{"wait early: the way from the wait to the guest is longer", "deadline", spin,
-			func(k *vmm.Knobs) { k.Advance, k.Fastpath = 4000, vmm.RulesOff },
+		{"wait early: the way from the wait to the guest is longer", "deadline", spin, fixed(4000),
 			set(trace.KnobWaitPlacement, uint64(trace.WaitEarly)), func(t *testing.T, a, b *trace.State) {
 				near(t, "late waits before", a.Waits.Places[trace.WaitLate], n)
 				near(t, "early waits after", b.Waits.Places[trace.WaitEarly], n-1)
