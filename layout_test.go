@@ -16,6 +16,7 @@ import (
 var arrows = map[string]string{
 	".":                     "internal/cli",
 	"internal/clock":        "",
+	"internal/quiet":        "",
 	"internal/golden":       "",
 	"internal/config":       "keymap internal/clock",
 	"keymap":                "",
@@ -58,6 +59,7 @@ var foreign = map[string]string{
 	"ui": "boot.ticktrap/quiet github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
 	"vmm/kvm":         "golang.org/x/sys",
+	"internal/quiet":  "github.com/charmbracelet/",
 	"internal/golden": "github.com/google/go-cmp",
 	"vmm/vmmtest":     "*",
 	"screenshots":     "*",
