@@ -55,7 +55,7 @@ func TestOnVMX(t *testing.T) {
 	}
 	for _, kernel := range []string{"6.1", "6.12"} {
 		t.Run(kernel, func(t *testing.T) {
-			onMachine(t, l1.Machine{Vendor: l1.VMX, CPUs: 1, Timeout: 9 * time.Minute}, kernel)
+			onMachine(t, l1.Machine{Vendor: l1.VMX, CPUs: 1, Timeout: 15 * time.Minute}, kernel)
 		})
 	}
 }
@@ -93,7 +93,7 @@ func onMachine(t *testing.T, m l1.Machine, series string) {
 		inside := "/test/" + filepath.Base(pkg)
 		job.Files[inside] = bin
 		job.Commands = append(job.Commands, l1.Command{
-			Argv: []string{inside, "-test.v", "-test.timeout=8m", "-test.skip", skip},
+			Argv: []string{inside, "-test.v", "-test.timeout=14m", "-test.skip", skip},
 			Env:  []string{insideEnv + "=1", emulatorEnv + "=" + m.Vendor.String()},
 		})
 	}
