@@ -23,8 +23,15 @@ func presentHeader(s *scene, a area) {
 	if word == "" {
 		word = "UNKNOWN"
 	}
-	a.pieces(0, 0, max(a.w-right-2, 0), []piece{
-		{" ticktrap ", brand, 0}, {" ", text, 0}, {filepath.Base(h.Guest), value | strong, 0}, {argsWord(h.Args), dim, 7},
+	room := max(a.w-right-2, 0)
+	name := " ticktrap "
+	if room < 46 {
+		name = ""
+	}
+	// what follows the guest is never cut
+	guest := cutString(filepath.Base(h.Guest), max(room-textWidth(name)-textWidth(word)-textWidth(h.Engine)-7, 6))
+	a.pieces(0, 0, room, []piece{
+		{name, brand, 0}, {" ", text, 0}, {guest, value | strong, 0}, {argsWord(h.Args), dim, 7},
 		{"  ", text, 0}, {" " + word + " ", badge, 0}, {"  ", text, 0}, {"engine ", label, 2}, {h.Engine, value, 0},
 		{"  LAPIC in ", label, 1}, {h.LAPIC, value, 1}, {"  ", text, 3}, {vcpuCount(h), value, 3},
 		{"  seed ", label, 5}, {strconv.FormatUint(h.Seed, 10), value, 5}, {profileLabel(h), label, 6}, {h.Profile, value, 6},

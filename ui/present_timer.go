@@ -79,7 +79,7 @@ func whereWords(v *trace.VCPU) (string, style) {
 }
 
 func timerFull(s *scene, a area, i int, v *trace.VCPU) {
-	lab := min(10, a.w/8)
+	lab := min(max(a.w/8, 9), 10)
 	where, st := whereWords(v)
 	a.pieces(0, 0, a.w, []piece{
 		{vcpuName(i), heading, 0}, {"  ", text, 0}, {where, st, 0},
