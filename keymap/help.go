@@ -38,8 +38,12 @@ func Markdown(rows []Binding) string {
 			}
 		}
 	}
-	b.WriteString("\nThe mouse: a click focuses a pane and selects the line or knob under it, a second click on a\n" +
-		"selected exit opens it, the wheel scrolls the pane under the pointer.\n")
+	b.WriteString("\nThe mouse: a click focuses a pane and selects the line or knob under it, a second click opens\n" +
+		"what is selected, the wheel scrolls the pane under the pointer. A click or a drag in a chart of\n" +
+		"Deadlines brushes its columns, on the timeline it goes to another time.\n")
+	b.WriteString("\nFilters, breaks, run-to and back-to take conditions: `late > 20us && vcpu == 1`,\n" +
+		"`exit == MSR_WRITE && fastpath == bail`, `kick == ipi`, `knob changed`. A filter that compares\n" +
+		"nothing is a text. While a condition is typed, its error points at the column.\n")
 	return b.String()
 }
 
