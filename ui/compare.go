@@ -7,6 +7,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
+	"ticktrap/trace"
 	"ticktrap/trace/diff"
 	"ticktrap/vmm"
 )
@@ -40,8 +41,8 @@ func newComparing(f *vmm.Frame) *comparing {
 	}
 	for _, o := range f.Others {
 		if o.Fork != 0 {
-			a := part(o.Name+" since the fork", &o.Header, &o.State, o.Fork, clock.Never-1)
-			b := part(this+" since the fork", &f.Header, &f.State, o.Fork, clock.Never-1)
+			a := part(o.Name+" since the fork", &o.Header, &o.State, trace.NewReport(&o.Header, &o.State), o.Fork, clock.Never-1)
+			b := part(this+" since the fork", &f.Header, &f.State, trace.NewReport(&f.Header, &f.State), o.Fork, clock.Never-1)
 			a.fork, b.fork = true, true
 			c.sides = append(c.sides, a, b)
 		}
@@ -113,7 +114,7 @@ func (c *comparing) judgeCmd() tea.Cmd {
 	if x.fork && y.fork {
 		pairUp(a, b)
 	}
-	parts := a.Report == b.Report || x.fork || y.fork
+	parts := !x.whole || !y.whole
 	return guarded(func() tea.Msg {
 		d := diff.Compare(a, b, diff.DefaultOptions)
 		if parts {

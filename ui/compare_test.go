@@ -45,6 +45,9 @@ func TestComparisonGetsTheVerdictOfDiff(t *testing.T) {
 		t.Fatal("no verdict arrived")
 	}
 	r.wants(first(c.verdict.Verdict, 40))
+	if c.verdict.Warnings != nil {
+		t.Errorf("stretches of one run get the warnings of whole runs: %q", c.verdict.Warnings)
+	}
 	a, b := c.pair()
 	if n, m := len(a.points), len(b.points); n == 0 || m == 0 || len(a.nums) != n || n+m > r.m.frame.State.Scatter.Len() {
 		t.Errorf("the sides have %d and %d deadlines of %d", n, m, r.m.frame.State.Scatter.Len())
@@ -94,7 +97,7 @@ func TestStretchesDivideTheRunAtKnobsAndBookmarks(t *testing.T) {
 func TestStretchCountsWhatTheWholeRunCounts(t *testing.T) {
 	r := newRig(t, 120, 40, 3_000) // all is kept
 	f := r.m.frame
-	a, b := wholeRun("a", &f.Header, &f.State), part("b", &f.Header, &f.State, 0, clock.Never-1)
+	a, b := wholeRun("a", &f.Header, &f.State), part("b", &f.Header, &f.State, nil, 0, clock.Never-1)
 	if a.exits != b.exits || a.fast != b.fast || a.reentered != b.reentered || a.kicks != b.kicks || a.ipis != b.ipis || b.near || b.part {
 		t.Errorf("the whole counts %d %d %d %d %d, as a stretch %d %d %d %d %d", a.exits, a.fast, a.reentered, a.kicks, a.ipis,
 			b.exits, b.fast, b.reentered, b.kicks, b.ipis)

@@ -42,6 +42,10 @@ func (m *Model) explainSelected() {
 		d := m.panes[paneDeadlines].(*deadlinesPane)
 		c = d.chosen(s)
 	}
+	if c == nil && st.Chains.N > 0 {
+		m.refuse("no deadline is selected: none that is kept is in the brush and meets the filter")
+		return
+	}
 	if c == nil {
 		m.refuse("there is no deadline to explain yet")
 		return

@@ -43,7 +43,7 @@ func (m mixCount) mean() clock.Cycles { return clock.Cycles(m.cycles / max(m.n, 
 // wholeRun is a run from its beginning up to a state.
 func wholeRun(name string, h *trace.Header, st *trace.State) *stretch {
 	x := &stretch{name: name, h: *h, from: st.First, to: st.Now, late: cloneLateness(&st.Deadlines.Late), knobs: st.Knobs,
-		report: trace.NewReport(h, st)}
+		report: trace.NewReport(h, st), whole: true}
 	x.addPoints(st)
 	for r := range x.mix {
 		e := &st.ExitStats[r]
@@ -60,10 +60,10 @@ func wholeRun(name string, h *trace.Header, st *trace.State) *stretch {
 	return x
 }
 
-// part is the stretch of a run between two times, as far as it is kept.
-func part(name string, h *trace.Header, st *trace.State, from, to clock.TSC) *stretch {
-	x := &stretch{name: name, h: *h, from: from, to: min(to, st.Now), late: &trace.Lateness{}, knobs: knobsAt(h, st, to),
-		report: trace.NewReport(h, st)}
+// part is the stretch of a run between two times, as far as it is kept. report is
+// the whole run's.
+func part(name string, h *trace.Header, st *trace.State, report *trace.Report, from, to clock.TSC) *stretch {
+	x := &stretch{name: name, h: *h, from: from, to: min(to, st.Now), late: &trace.Lateness{}, knobs: knobsAt(h, st, to), report: report}
 	x.addPoints(st)
 	for _, l := range x.points {
 		x.late.Add(l)
@@ -206,6 +206,7 @@ func cuts(f *vmm.Frame) (out []cut) {
 // without a deadline.
 func stretches(f *vmm.Frame) (out []*stretch) {
 	st := &f.State
+	report := trace.NewReport(&f.Header, st)
 	cs := append([]cut{{st.First, "from the start"}}, cuts(f)...)
 	for i, c := range cs {
 		to := st.Now
@@ -215,14 +216,14 @@ func stretches(f *vmm.Frame) (out []*stretch) {
 		if c.at > to {
 			continue
 		}
-		if x := part(c.name, &f.Header, st, c.at, to); x.late.Count() > 0 {
+		if x := part(c.name, &f.Header, st, report, c.at, to); x.late.Count() > 0 {
 			out = append(out, x)
 		}
 	}
 	if len(out) > 0 && out[0].from < st.Deadlines.KnobAt {
 		return out
 	}
-	if before := beforeKnob(f); before != nil { // no longer kept one by one
+	if before := beforeKnob(f, report); before != nil { // no longer kept one by one
 		out = append([]*stretch{before}, out...)
 	}
 	return out
@@ -230,7 +231,7 @@ func stretches(f *vmm.Frame) (out []*stretch) {
 
 // beforeKnob is what histograms tell of all deadlines before the last turned
 // knob, nil if there were none.
-func beforeKnob(f *vmm.Frame) *stretch {
+func beforeKnob(f *vmm.Frame, report *trace.Report) *stretch {
 	d := &f.State.Deadlines
 	if d.KnobAt == 0 {
 		return nil
@@ -239,7 +240,7 @@ func beforeKnob(f *vmm.Frame) *stretch {
 	if late.Count() == 0 {
 		return nil
 	}
-	x := part("before the last knob", &f.Header, &f.State, f.State.First, d.KnobAt-1)
+	x := part("before the last knob", &f.Header, &f.State, report, f.State.First, d.KnobAt-1)
 	x.late, x.lost = late, true
 	return x
 }
