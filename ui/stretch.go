@@ -32,6 +32,7 @@ type stretch struct {
 	part                   bool // mix and kinds are of those that are kept
 	knobs                  [trace.NumKnobs]uint64
 	report                 *trace.Report
+	whole                  bool // of a run up to a moment
 	fork                   bool // it begins where two branches part
 }
 
