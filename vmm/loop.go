@@ -225,6 +225,7 @@ func (m *Machine) stopped(p PCPU, v *vcpu, e Exit) {
 		m.host.AckNotification(p)
 		m.spend(p, trace.PhaseNotify)
 		m.syncPIR(p, v)
+		m.flushCosts(p, v) // guest time: no exit pays for it
 		m.updateWindow(v)
 	default:
 		m.leave(p, v, e, trace.ExitExternalInterrupt, 0, uint64(irqVectors[irq]))

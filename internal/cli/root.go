@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,13 +50,19 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 	}
 	root.Flags().AddFlagSet(run.Flags())
 	root.PersistentFlags().StringVar(&env.config, "config", "", "configuration file (default ticktrap/config.toml in $XDG_CONFIG_HOME or ~/.config)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return with(ExitUsage, err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fail(ExitUsage, "%s", plainFlagError(err)) })
 	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newBench(env), newGuests(env), newExplain(env), newDiff(env),
 		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	usageErrors(root)
 	return root
 }
+
+// parsing is what the standard library says around the fault of a number.
+var parsing = regexp.MustCompile(`strconv\.\w+: parsing "[^"]*": `)
+
+// plainFlagError leaves out which function refused a flag's value.
+func plainFlagError(err error) string { return parsing.ReplaceAllString(err.Error(), "") }
 
 // usageErrors gives errors about arguments the exit code for usage.
 func usageErrors(c *cobra.Command) {

@@ -235,6 +235,9 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 		if err != nil {
 			return nil, with(ExitUsage, err)
 		}
+		if o.headless && o.deadlines != 0 && p.Count == 0 && noDeadlines[o.guest] {
+			return nil, fail(ExitUsage, "--deadlines: guest %s arms no timer: give --exits, --for or --append count=N", o.guest)
+		}
 		img, err := guest.Builtin(o.guest, p)
 		return img, with(ExitInput, err)
 	}
@@ -244,6 +247,9 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 	img, err := guest.Open(o.guest, guest.Options{Append: o.args})
 	return img, with(ExitInput, err)
 }
+
+// noDeadlines are the built-in guests without a timer.
+var noDeadlines = map[string]bool{"self-ipi": true, "ping-pong": true, "device": true}
 
 // headlessCount is how many samples a built-in guest takes in a headless run
 // that would never end otherwise.

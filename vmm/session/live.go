@@ -133,7 +133,9 @@ func (l *Live) loop() {
 		if l.running {
 			l.advance()
 		}
-		l.meter.update(l.r.eng.Now(), l.wall.Now())
+		if l.meter.update(l.r.eng.Now(), l.wall.Now()) && l.rec != nil {
+			l.rec.Flush()
+		}
 		select {
 		case <-l.wish:
 			l.publish()

@@ -53,12 +53,15 @@ type meter struct {
 
 func (m *meter) restart(tsc clock.TSC, now time.Time) { *m = meter{tsc: tsc, wall: now} }
 
-// update takes a reading twice a second.
-func (m *meter) update(tsc clock.TSC, now time.Time) {
-	if d := now.Sub(m.wall); d >= 500*time.Millisecond {
-		m.perSecond = float64(tsc.Sub(m.tsc)) / d.Seconds()
-		m.tsc, m.wall = tsc, now
+// update takes a reading twice a second, and reports whether it did.
+func (m *meter) update(tsc clock.TSC, now time.Time) bool {
+	d := now.Sub(m.wall)
+	if d < 500*time.Millisecond {
+		return false
 	}
+	m.perSecond = float64(tsc.Sub(m.tsc)) / d.Seconds()
+	m.tsc, m.wall = tsc, now
+	return true
 }
 
 // rate is guest seconds per wall second.

@@ -54,6 +54,9 @@ func (r *Recorder) turned(eng vmm.Engine, k trace.Knob, value uint64) {
 	}
 }
 
+// Flush writes what has come so far, so that a killed program loses little.
+func (r *Recorder) Flush() { r.w.Flush() }
+
 // Write implements io.Writer for the recording's bytes.
 func (r *Recorder) Write(p []byte) (int, error) {
 	n, err := r.f.Write(p)
