@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -243,19 +244,28 @@ func (m *Model) runPause() tea.Cmd {
 // speeds are the steps of the speed keys; 0 is as fast as possible.
 var speeds = []float64{1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 0}
 
+// speed is the speed as far as the user can know: asked for or shown.
+func (m *Model) speed() float64 {
+	if m.pace.set {
+		return math.Float64frombits(m.pace.value)
+	}
+	return m.frame.Status.Speed
+}
+
 func (m *Model) changeSpeed(dir int) tea.Cmd {
 	at := len(speeds) - 1
 	for i, s := range speeds[:len(speeds)-1] {
-		if cur := m.frame.Status.Speed; cur != 0 && cur <= s*1.001 {
+		if cur := m.speed(); cur != 0 && cur <= s*1.001 {
 			at = i
 			break
 		}
 	}
 	at += dir
 	if at < 0 || at >= len(speeds) {
-		m.say("speed is %s already", speed(m.frame.Status.Speed))
+		m.say("speed is %s already", speed(m.speed()))
 		return nil
 	}
+	m.pace = wish{math.Float64bits(speeds[at]), m.pace.pending + 1, true}
 	m.say("speed %s: guest time per wall time", speed(speeds[at]))
 	return m.do(vmm.Command{Verb: vmm.DoSpeed, Speed: speeds[at]})
 }

@@ -13,6 +13,9 @@ import (
 	"ticktrap/vmm"
 )
 
+// markBytes is how much of a bookmark's name an event holds.
+const markBytes = 8
+
 // eachMark calls f with every bookmark, the latest last: those that events tell
 // of, then those beside a recording.
 func eachMark(fr *vmm.Frame, f func(name string, at clock.TSC)) {
@@ -32,9 +35,8 @@ func numMarks(fr *vmm.Frame) uint64 { return fr.State.Bookmarks.N + uint64(len(f
 // findMark is the latest bookmark with a name. Those in events keep its first
 // bytes only.
 func findMark(fr *vmm.Frame, name string) (at clock.TSC, ok bool) {
-	const kept = 8
 	eachMark(fr, func(n string, t clock.TSC) {
-		if n == name || len(n) == kept && n == first(name, kept) {
+		if n == name || len(n) == markBytes && n == first(name, markBytes) {
 			at, ok = t, true
 		}
 	})

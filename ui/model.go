@@ -85,6 +85,7 @@ type Model struct {
 	saidBy   string // Status.Notice when it was last copied
 	lastRule uint64 // fastpath rule set to return to
 	wanted   [trace.NumKnobs]wish
+	pace     wish // the speed, as the bits of a float
 
 	canvas canvas
 	dots   plot
@@ -109,11 +110,26 @@ type frameStamp struct {
 	complete bool
 }
 
-// wish is a knob's value that was asked for and has not been seen in a frame.
+// wish is a value that was asked for and has not been seen in a frame.
 type wish struct {
 	value   uint64
 	pending int // commands on their way
 	set     bool
+}
+
+// shown ends the wish with the first frame after its commands.
+func (w *wish) shown() {
+	if w.pending == 0 {
+		w.set = false
+	}
+}
+
+// done notes that a command has been taken, or refused.
+func (w *wish) done(err error) {
+	w.pending = max(w.pending-1, 0)
+	if err != nil {
+		w.set = false
+	}
 }
 
 // New makes the screen of a session.
@@ -168,10 +184,9 @@ func (m *Model) takeFrame(f *vmm.Frame) {
 		m.ready = &vmm.Frame{}
 	}
 	for k := range m.wanted {
-		if w := &m.wanted[k]; w.set && w.pending == 0 {
-			w.set = false
-		}
+		m.wanted[k].shown()
 	}
+	m.pace.shown()
 	if f.Status.Notice != m.saidBy {
 		m.saidBy = f.Status.Notice
 		if m.saidBy != "" {

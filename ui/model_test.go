@@ -199,6 +199,10 @@ func TestTwoPressesWithinOneFrameAddUp(t *testing.T) {
 	if got := r.s.Done[2].Value; got != 1300 {
 		t.Errorf("the third press asks for %d ns, want 1300", got)
 	}
+	r.m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("]]")}) // from 1
+	if got := r.m.speed(); got != 100 {
+		t.Errorf("after two presses at once the speed is %v, want 100", got)
+	}
 }
 
 func TestKeysThatArriveTogetherAreKeysEach(t *testing.T) {

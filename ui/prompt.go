@@ -186,6 +186,11 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 		if text == "" {
 			text = "mark" + strconv.FormatUint(numMarks(m.frame)+1, 10)
 		}
+		if m.frame.Status.File == "" { // a recording's session says it itself
+			kept := first(text, markBytes)
+			m.say("bookmark %s at TSC %s%s", kept, group3(uint64(m.frame.Status.Now)),
+				pickString(kept != text, ": a run keeps the first "+strconv.Itoa(markBytes)+" bytes of a name", ""))
+		}
 		return m.do(vmm.Command{Verb: vmm.DoMark, Text: text})
 	case askJump:
 		return m.jump(p, text)

@@ -50,12 +50,11 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 // done notes what became of an action.
 func (m *Model) done(msg doneMsg) {
 	m.dirty, m.same = true, 0
-	if msg.cmd.Verb == vmm.DoKnob {
-		w := &m.wanted[msg.cmd.Knob]
-		w.pending = max(w.pending-1, 0)
-		if msg.err != nil {
-			w.set = false
-		}
+	switch msg.cmd.Verb {
+	case vmm.DoKnob:
+		m.wanted[msg.cmd.Knob].done(msg.err)
+	case vmm.DoSpeed:
+		m.pace.done(msg.err)
 	}
 	if msg.err != nil {
 		m.refuse(msg.err.Error())
