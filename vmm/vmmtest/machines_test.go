@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func onMachine(t *testing.T, m l1.Machine, series string) {
 			Env:  []string{insideEnv + "=1", emulatorEnv + "=" + m.Vendor.String()},
 		})
 	}
-	r, err := m.Run(ctx, initBinary, job)
+	r, err := runUntilSound(t, m, initBinary, job)
 	skipUnavailable(t, err)
 	for i, pkg := range testedPackages {
 		t.Run(filepath.Base(pkg), func(t *testing.T) {
@@ -109,6 +110,31 @@ func onMachine(t *testing.T, m l1.Machine, series string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// attempts is how often a machine is booted until all its tests pass. TCG now and
+// then delivers an injected interrupt twice or loses the shadow of STI, in any
+// test that takes interrupts; what fails each time is a failure. Bochs is sound.
+var attempts = map[l1.Vendor]int{l1.SVM: 3, l1.VMX: 1}
+
+// runUntilSound runs the job, again where the emulator's faults may have been at
+// work, and reports what failed in the runs before the last.
+func runUntilSound(t *testing.T, m l1.Machine, initBinary string, job l1.Job) (r l1.Result, err error) {
+	t.Helper()
+	for n := attempts[m.Vendor]; ; n-- {
+		r, err = m.Run(context.Background(), initBinary, job)
+		if n <= 1 || errors.Is(err, l1.ErrUnavailable) || err == nil && !slices.ContainsFunc(r.Codes, func(c int) bool { return c != 0 }) {
+			return r, err
+		}
+		t.Logf("booting again: %v, exit codes %v", err, r.Codes)
+		for _, out := range r.Outputs {
+			for _, line := range out {
+				if strings.Contains(line, "--- FAIL") {
+					t.Log(line)
+				}
+			}
+		}
 	}
 }
 
