@@ -88,6 +88,9 @@ func whyBlocked(b *builder) (string, trace.Clause) {
 	if b.c.Clause == trace.ClauseBlocked && !b.known() {
 		return "the vCPU halted and slept, so the timer moved to an hrtimer", trace.ClauseBlocked
 	}
+	if b.c.Clause == trace.ClauseBlocked && b.s.Knobs[trace.KnobHaltPoll] == 0 {
+		return "the vCPU halted and slept at once, halt polling being off, so the timer moved to an hrtimer", trace.ClauseBlocked
+	}
 	if b.c.Clause == trace.ClauseBlocked {
 		return fmt.Sprintf("the vCPU halted and slept, so the timer moved to an hrtimer (halt-poll=%s had run out)",
 			trace.FormatKnob(trace.KnobHaltPoll, b.s.Knobs[trace.KnobHaltPoll])), trace.ClauseBlocked
