@@ -11,14 +11,19 @@ import (
 func newReport(env *Env) *cobra.Command {
 	var asJSON bool
 	var asserts []string
+	var where string
 	c := &cobra.Command{
 		Use:   "report FILE",
 		Short: "print the report of a recording",
 		Long: `report folds a recording and prints the report that the live run printed, to the
 byte. A file that is cut or damaged is reported as far as it is whole, with a
-warning and exit code 9.`,
+warning and exit code 9.
+
+With --where it lists the moments at which a condition holds instead, in the
+language of breaks and filters.`,
 		Example: `  ticktrap report session.tt
-  ticktrap report --json session.tt`,
+  ticktrap report --json session.tt
+  ticktrap report session.tt --where 'late > 2us && vcpu == 0'`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -31,6 +36,9 @@ warning and exit code 9.`,
 				return with(ExitInput, err)
 			}
 			defer f.Close()
+			if where != "" {
+				return printWhere(env.Out, rec, where)
+			}
 			var st trace.State
 			if err := rec.Cursor().StateAt(rec.Events(), &st); err != nil {
 				return with(ExitInput, fmt.Errorf("%s: %w", args[0], err))
@@ -53,5 +61,6 @@ warning and exit code 9.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.Flags().StringArrayVar(&asserts, "assert", nil, "check a condition on the report (repeatable)")
+	c.Flags().StringVar(&where, "where", "", "list the moments at which a condition holds, instead of the report")
 	return c
 }
