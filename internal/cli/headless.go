@@ -48,6 +48,7 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if err != nil {
 		return err
 	}
+	o.noteIdle(env.Err, r.Engine().Knobs())
 	if err := o.print(env.Out, trace.NewReport(r.Header(), r.State())); err != nil {
 		return err
 	}
