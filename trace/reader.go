@@ -32,7 +32,11 @@ type Recording struct {
 // Open reads the recording in the first size bytes of r. It checks every block's
 // checksum. A recording that is cut or damaged opens up to there, and Warning
 // says so; the error is one sentence if nothing can be shown.
-func Open(r io.ReaderAt, size int64) (*Recording, error) {
+func Open(r io.ReaderAt, size int64) (*Recording, error) { return open(r, size, false) }
+
+// open opens a recording; one that is still being written may end after any
+// block.
+func open(r io.ReaderAt, size int64, unfinished bool) (*Recording, error) {
 	head := make([]byte, min(preambleLen, max(size, 0)))
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
 		return nil, fmt.Errorf("reading the recording: %w", err)
@@ -41,7 +45,7 @@ func Open(r io.ReaderAt, size int64) (*Recording, error) {
 		return nil, err
 	}
 	rec := &Recording{r: r, dec: newDecoder()}
-	s := scanner{rec: rec, size: size, at: preambleLen, layout: stateLayout()}
+	s := scanner{rec: rec, size: size, at: preambleLen, layout: stateLayout(), unfinished: unfinished}
 	if err := s.scan(); err != nil {
 		return nil, err
 	}
@@ -117,6 +121,8 @@ type scanner struct {
 	layout uint64
 	buf    []byte
 	blocks []block
+	// unfinished: an end without index is no damage.
+	unfinished bool
 }
 
 func (s *scanner) scan() error {
@@ -139,7 +145,9 @@ func (s *scanner) scan() error {
 		}
 		s.at = b.end()
 	}
-	s.damaged(io.ErrUnexpectedEOF)
+	if !s.unfinished {
+		s.damaged(io.ErrUnexpectedEOF)
+	}
 	return nil
 }
 
