@@ -21,7 +21,7 @@ func printWhere(w io.Writer, rec *trace.Recording, cond string) (err error) {
 	defer func() { err = errors.Join(err, out.Flush()) }()
 	cur := rec.Cursor()
 	var st trace.State
-	if err := cur.StateAt(0, &st); err != nil {
+	if err := cur.StateAt(rec.First(), &st); err != nil {
 		return with(ExitInput, err)
 	}
 	n := 0

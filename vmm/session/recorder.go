@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"ticktrap/trace"
@@ -26,7 +27,7 @@ func NewRecorder(path string, r *Runner) (*Recorder, error) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	rec := &Recorder{path: path, f: f, r: r}
-	if rec.w, err = rec.begin(); err != nil {
+	if rec.w, err = r.beginRecording(rec); err != nil {
 		return nil, errors.Join(fmt.Errorf("recording to %s: %w", path, err), f.Close())
 	}
 	r.Tee(rec.w)
@@ -34,13 +35,14 @@ func NewRecorder(path string, r *Runner) (*Recorder, error) {
 	return rec, nil
 }
 
-func (r *Recorder) begin() (*trace.Writer, error) {
-	if r.r.st.Events > trace.Seq(len(r.r.early)) {
-		return trace.NewWriterAt(r, &r.r.header, &r.r.st)
+// beginRecording begins a recording of r with the state so far.
+func (r *Runner) beginRecording(to io.Writer) (*trace.Writer, error) {
+	if r.st.Events > trace.Seq(len(r.early)) {
+		return trace.NewWriterAt(to, &r.header, &r.st)
 	}
-	w, err := trace.NewWriter(r, &r.r.header)
+	w, err := trace.NewWriter(to, &r.header)
 	if err == nil {
-		for _, e := range r.r.early {
+		for _, e := range r.early {
 			w.Emit(e)
 		}
 	}

@@ -22,6 +22,8 @@ type Replay struct {
 	wg   sync.WaitGroup
 	quit chan struct{}
 	once sync.Once
+	// start says why there is no going back from the start.
+	start string
 
 	mu        sync.Mutex // guards what follows
 	cur       *trace.Cursor
@@ -43,8 +45,8 @@ const timelineBuckets = 512
 // NewReplay opens a session on a recording, at its start and paused.
 func NewReplay(name string, rec *trace.Recording, wall Wall, o Options) (*Replay, error) {
 	p := &Replay{name: name, rec: rec, wall: wall, cur: rec.Cursor(), quit: make(chan struct{}), speed: o.Speed,
-		notice: rec.Warning()}
-	if err := p.cur.StateAt(0, &p.st); err != nil {
+		notice: rec.Warning(), start: "this is the start of the recording"}
+	if err := p.cur.StateAt(rec.First(), &p.st); err != nil {
 		return nil, err
 	}
 	var err error
@@ -227,8 +229,8 @@ func (p *Replay) step(m measure, n int) error {
 func (p *Replay) stepBack(m measure, n int) error {
 	p.running = false
 	here, now := p.st.Events, m(&p.st)
-	if here == 0 {
-		return errors.New("this is the start of the recording")
+	if here <= p.rec.First() {
+		return errors.New(p.start)
 	}
 	if err := p.goTo(m, now); err != nil {
 		return err
@@ -241,9 +243,15 @@ func (p *Replay) stepBack(m measure, n int) error {
 		return nil
 	}
 	if now < uint64(n) {
-		return p.cur.StateAt(0, &p.st)
+		return p.cur.StateAt(p.rec.First(), &p.st)
 	}
 	return p.goTo(m, now-uint64(n)+1)
+}
+
+// before is n events before at, or the first that the recording holds.
+func (p *Replay) before(at, n trace.Seq) trace.Seq {
+	first := p.rec.First()
+	return max(first, at-min(at, n))
 }
 
 // goTo goes to the first moment at which the measure is at least goal. It looks
@@ -251,11 +259,11 @@ func (p *Replay) stepBack(m measure, n int) error {
 func (p *Replay) goTo(m measure, goal uint64) error {
 	end := p.st.Events
 	for back := trace.Seq(1 << 10); ; back *= 4 {
-		from := end - min(end, back)
+		from := p.before(end, back)
 		if err := p.cur.StateAt(from, &p.st); err != nil {
 			return err
 		}
-		if from == 0 || m(&p.st) < goal {
+		if from == p.rec.First() || m(&p.st) < goal {
 			break
 		}
 	}
@@ -336,10 +344,10 @@ func (p *Replay) backTo(text string) error {
 		return err
 	}
 	p.running = false
-	end := p.st.Events
-	var at trace.Seq
-	for back := trace.Seq(1 << 12); at == 0 && end > 0; back *= 2 {
-		from := end - min(end, back)
+	end, first := p.st.Events, p.rec.First()
+	at := first
+	for back := trace.Seq(1 << 12); at == first && end > first; back *= 2 {
+		from := p.before(end, back)
 		if err := p.cur.StateAt(from, &p.st); err != nil {
 			return err
 		}
@@ -352,14 +360,14 @@ func (p *Replay) backTo(text string) error {
 			return err
 		}
 		end = from + 1
-		if from == 0 {
+		if from == first {
 			break
 		}
 	}
 	if err := p.cur.StateAt(at, &p.st); err != nil {
 		return err
 	}
-	if at == 0 {
+	if at == first {
 		return errors.New("nowhere before this: " + text)
 	}
 	p.notice = "stopped at " + text
@@ -377,16 +385,16 @@ func (p *Replay) Close() error {
 func (p *Replay) survey() {
 	defer p.wg.Done()
 	last := p.rec.Last()
-	if p.rec.Events() == 0 {
+	if p.rec.Events() == p.rec.First() {
 		return
 	}
 	cur := p.rec.Cursor()
 	var st trace.State
-	if cur.StateAt(0, &st) != nil {
+	if cur.StateAt(p.rec.First(), &st) != nil {
 		return
 	}
 	first, err := cur.Next()
-	if err != nil || cur.SeekSeq(0) != nil {
+	if err != nil || cur.SeekSeq(p.rec.First()) != nil {
 		return
 	}
 	width := max(1, (last-first.TSC)/timelineBuckets+1)

@@ -162,3 +162,59 @@ func TestVerifyFindsTheFirstDifference(t *testing.T) {
 		t.Errorf("with another seed: %v, want a difference", err)
 	}
 }
+
+// A recording that was begun in the middle of a run plays like any other, from
+// where it was begun.
+func TestReplayOfARecordingBegunInTheMiddle(t *testing.T) {
+	r, _ := newRunner(t, "noisy", "", 1, 1, 1, vmm.DefaultKnobs())
+	stepExits(t, r, 300)
+	path := filepath.Join(t.TempDir(), "run.tt")
+	out, err := session.NewRecorder(path, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, start := r.State().Events, text(r.Header(), r.State())
+	stepExits(t, r, 500)
+	end := text(r.Header(), r.State())
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rec, closer, err := trace.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	p, err := session.NewReplay("run.tt", rec, still{}, session.Options{Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var f vmm.Frame
+	show := func() string { p.Frame(&f); return text(&f.Header, &f.State) }
+	if diff := cmp.Diff(start, show()); diff != "" {
+		t.Errorf("at the start (-live +replay):\n%s", diff)
+	}
+	if err := p.Do(vmm.Command{Verb: vmm.DoStepExit, N: 500}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(end, show()); diff != "" {
+		t.Errorf("500 exits on (-live +replay):\n%s", diff)
+	}
+	for _, back := range []vmm.Command{{Verb: vmm.DoBackExit, N: 600}, {Verb: vmm.DoBackTo, Text: "late > 1s"}} {
+		if err := p.Do(back); (err != nil) != (back.Verb == vmm.DoBackTo) {
+			t.Errorf("%+v: error %v", back, err)
+		}
+		if show(); f.State.Events != begun {
+			t.Errorf("%+v goes to event %d, want the first, %d", back, f.State.Events, begun)
+		}
+		if err := p.Do(vmm.Command{Verb: vmm.DoStepExit, N: 100}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for !f.Timeline.Complete {
+		p.Frame(&f)
+	}
+	if f.Timeline.From == 0 || f.Timeline.To != rec.Last() {
+		t.Errorf("the timeline is %d to %d, want it to begin with the recording and end at %d", f.Timeline.From, f.Timeline.To, rec.Last())
+	}
+}
