@@ -26,7 +26,7 @@ romimage: file=/usr/share/bochs/BIOS-bochs-latest
 vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
 ata0-master: type=cdrom, path={{.Dir}}/l1.iso, status=inserted
 boot: cdrom
-com1: enabled=1, mode=file, dev={{.Dir}}/serial1
+com1: enabled=1, mode={{.Mode}}, dev={{.Console}}
 com2: enabled=1, mode=file, dev={{.Dir}}/serial2
 log: {{.Dir}}/bochs.log
 clock: sync=none, time0=local
@@ -39,13 +39,13 @@ display_library: term
 // grubCfg boots L1. Without tsc_early_khz the kernel believes CPUID's 3.5 GHz
 // and turns the preemption timer off.
 const grubCfg = `set timeout=0
-linux /boot/vmlinuz console=ttyS0 panic=-1 quiet nokaslr mitigations=off tsc_early_khz=100000 lpj=4000000 audit=0
+linux /boot/vmlinuz console=ttyS0,115200 panic=-1 quiet nokaslr mitigations=off tsc_early_khz=100000 lpj=4000000 audit=0
 initrd /boot/initrd
 boot
 `
 
 // bochs prepares Bochs with kvm-intel's VMX emulated.
-func (m Machine) bochs(ctx context.Context, dir, initrd string) (*emulator, error) {
+func (m Machine) bochs(ctx context.Context, dir, initrd string, job Job) (*emulator, error) {
 	bin, err := exec.LookPath("bochs-bin")
 	if err != nil {
 		return nil, fmt.Errorf("no bochs-bin (packages bochs, bochs-term, bochsbios, vgabios): %w", ErrUnavailable)
@@ -53,11 +53,17 @@ func (m Machine) bochs(ctx context.Context, dir, initrd string) (*emulator, erro
 	if err := m.iso(ctx, dir, initrd); err != nil {
 		return nil, err
 	}
+	port := filePort(filepath.Join(dir, "serial1"))
+	if job.Stdin != nil {
+		if port, err = ttyPort(job.Stdin); err != nil {
+			return nil, err
+		}
+	}
 	var rc bytes.Buffer
 	if err := bochsrc.Execute(&rc, struct {
-		CPUs int
-		Dir  string
-	}{m.CPUs, dir}); err != nil {
+		CPUs               int
+		Dir, Mode, Console string
+	}{m.CPUs, dir, port.mode, port.path}); err != nil {
 		return nil, fmt.Errorf("writing bochsrc: %w", err)
 	}
 	conf, cont := filepath.Join(dir, "bochsrc"), filepath.Join(dir, "rc")
@@ -72,7 +78,7 @@ func (m Machine) bochs(ctx context.Context, dir, initrd string) (*emulator, erro
 	cmd.Dir = dir
 	e := &emulator{cmd: cmd, files: filepath.Join(dir, "serial2")}
 	e.run = func(ctx context.Context, follow func(io.Reader) error) error {
-		return runBochs(ctx, cmd, filepath.Join(dir, "serial1"), follow)
+		return runBochs(ctx, cmd, port, follow)
 	}
 	return e, nil
 }
@@ -107,30 +113,64 @@ func (m Machine) iso(ctx context.Context, dir, initrd string) error {
 	return nil
 }
 
+// port is the emulated machine's first serial port: how Bochs is told of it and
+// how its output is read while the process runs.
+type port struct {
+	mode, path string
+	open       func(ctx context.Context, exited <-chan struct{}) io.Reader
+}
+
+// filePort is a port that writes to a file and gets no input.
+func filePort(path string) port {
+	return port{"file", path, func(ctx context.Context, exited <-chan struct{}) io.Reader {
+		return &tail{ctx: ctx, path: path, exited: exited}
+	}}
+}
+
+// ttyPort is a port that is a terminal, with in as what is typed.
+func ttyPort(in io.Reader) (port, error) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		return port{}, fmt.Errorf("opening a terminal for the console: %w", err)
+	}
+	go func() { _, _ = io.Copy(ptmx, in) }()
+	return port{"term", tty.Name(), func(ctx context.Context, exited <-chan struct{}) io.Reader {
+		// While tty is open here, a read waits for Bochs to open it and to write.
+		go func() {
+			select {
+			case <-exited:
+			case <-ctx.Done():
+			}
+			tty.Close()
+			ptmx.Close()
+		}()
+		return ptmx
+	}}, nil
+}
+
 // termPTY is the terminal that the term display writes to, as named on stderr.
 var termPTY = regexp.MustCompile(`/dev/pts/\d+`)
 
 // runBochs runs the emulator under a terminal of its own, drains that and the
-// display's, and follows the serial port's file as it grows.
+// display's, and follows the serial port.
 //
 // Bochs ignores SIGTERM, and would block once a terminal that nobody reads is
 // full.
-func runBochs(ctx context.Context, cmd *exec.Cmd, serial string, follow func(io.Reader) error) error {
+func runBochs(ctx context.Context, cmd *exec.Cmd, p port, follow func(io.Reader) error) error {
 	tty, err := pty.Start(cmd)
 	if err != nil {
 		return fmt.Errorf("starting Bochs: %w", err)
 	}
 	defer tty.Close()
 	go drain(tty)
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-
-	tail := newTail(ctx, serial, exited)
-	err = follow(tail)
-	if tail.exit == nil {
-		_ = cmd.Process.Kill()
-		<-exited
-	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(exited)
+	}()
+	err = follow(p.open(ctx, exited))
+	_ = cmd.Process.Kill()
+	<-exited
 	return err
 }
 
@@ -160,12 +200,8 @@ type tail struct {
 	ctx    context.Context
 	path   string
 	f      *os.File
-	exited <-chan error
-	exit   error // io.EOF once the process is gone
-}
-
-func newTail(ctx context.Context, path string, exited <-chan error) *tail {
-	return &tail{ctx: ctx, path: path, exited: exited}
+	exited <-chan struct{}
+	gone   bool // the process is
 }
 
 const tailInterval = 50 * time.Millisecond
@@ -181,12 +217,12 @@ func (t *tail) Read(p []byte) (int, error) {
 				return n, err
 			}
 		}
-		if t.exit != nil {
-			return 0, t.exit
+		if t.gone {
+			return 0, io.EOF
 		}
 		select {
 		case <-t.exited:
-			t.exit = io.EOF
+			t.gone = true
 		case <-t.ctx.Done():
 			return 0, t.ctx.Err()
 		case <-time.After(tailInterval):

@@ -52,7 +52,7 @@ type Job struct {
 	// Console receives everything that the machine prints, as it comes.
 	Console    io.Writer
 	Rows, Cols uint16
-	// Stdin is connected to the serial console, if not nil (QEMU only).
+	// Stdin is connected to the serial console, if not nil.
 	Stdin io.Reader
 }
 
@@ -115,7 +115,7 @@ func (m Machine) emulator(ctx context.Context, dir, initrd string, job Job) (*em
 	case SVM:
 		return m.qemu(ctx, dir, initrd, job)
 	case VMX:
-		return m.bochs(ctx, dir, initrd)
+		return m.bochs(ctx, dir, initrd, job)
 	}
 	return nil, fmt.Errorf("no emulator for vendor %d", m.Vendor)
 }

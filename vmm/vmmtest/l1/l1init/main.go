@@ -157,6 +157,7 @@ func raw(fd int) error {
 		return fmt.Errorf("setting up the second serial port: %w", err)
 	}
 	t.Oflag &^= unix.OPOST
+	t.Cflag = t.Cflag&^unix.CBAUD | unix.B115200 // Bochs keeps to the rate
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, t); err != nil {
 		return fmt.Errorf("setting up the second serial port: %w", err)
 	}

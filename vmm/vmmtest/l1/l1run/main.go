@@ -6,12 +6,15 @@
 //	go run ./vmm/vmmtest/l1/l1run -vendor svm -kernel 6.12 -program ./ticktrap -- doctor
 //	go run ./vmm/vmmtest/l1/l1run -test ticktrap/vmm/kvm -- -test.v -test.run Probe
 //
-// With -i standard input goes to the machine's serial console (QEMU only). It
-// exits with the program's exit code.
+// With -commands FILE it runs a list of programs that -pack brings along, one
+// after the other: a JSON array of objects with Argv, Env and Fetch. With -i
+// standard input goes to the machine's serial console. It exits with the exit
+// code of the first program that failed, else 0.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -27,6 +30,7 @@ import (
 
 type options struct {
 	vendor, kernel, program, test string
+	commands                      string
 	cpus                          int
 	params, files, fetch, env     listFlag
 	out                           string
@@ -47,6 +51,7 @@ func main() {
 	flag.StringVar(&o.kernel, "kernel", "6.12", "kernel series")
 	flag.StringVar(&o.program, "program", "", "static program to run")
 	flag.StringVar(&o.test, "test", "", "package whose tests to run")
+	flag.StringVar(&o.commands, "commands", "", "file with a list of commands to run")
 	flag.IntVar(&o.cpus, "cpus", 1, "CPUs of the machine, 1 or 2")
 	flag.Var(&o.params, "param", "module parameter, MODULE:NAME=VALUE; may be repeated")
 	flag.Var(&o.files, "pack", "file to pack, HERE:THERE; may be repeated")
@@ -97,11 +102,17 @@ func run(o options, args []string) (int, error) {
 		module, param, _ := strings.Cut(p, ":")
 		m.ModuleParams[module] = strings.TrimSpace(m.ModuleParams[module] + " " + param)
 	}
-	job := l1.Job{
-		Files:    map[string]string{"/program": program},
-		Commands: []l1.Command{{Argv: append([]string{"/program"}, args...), Env: o.env, Fetch: o.fetch}},
-		Console:  os.Stdout,
-		Rows:     uint16(o.rows), Cols: uint16(o.cols),
+	job := l1.Job{Files: map[string]string{}, Console: os.Stdout, Rows: uint16(o.rows), Cols: uint16(o.cols)}
+	if program != "" {
+		job.Files["/program"] = program
+		job.Commands = []l1.Command{{Argv: append([]string{"/program"}, args...), Env: o.env, Fetch: o.fetch}}
+	}
+	if o.commands != "" {
+		more, err := readCommands(o.commands)
+		if err != nil {
+			return 0, err
+		}
+		job.Commands = append(job.Commands, more...)
 	}
 	for _, f := range o.files {
 		here, there, _ := strings.Cut(f, ":")
@@ -126,5 +137,21 @@ func run(o options, args []string) (int, error) {
 			return 0, err
 		}
 	}
-	return r.Codes[0], nil
+	for _, c := range r.Codes {
+		if c != 0 {
+			return c, nil
+		}
+	}
+	return 0, nil
+}
+
+func readCommands(path string) (commands []l1.Command, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(b, &commands); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return commands, nil
 }
