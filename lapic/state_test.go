@@ -169,9 +169,9 @@ func TestStateRoundTrip(t *testing.T) {
 			rt.Fatal(err)
 		}
 		b.Export(&q, wide, now)
-		// A mode that does not count loses its count, and so does one-shot with a
-		// count beyond TMICT, left over from a clamped period: it starts anew.
-		if m := a.Timer.Mode; m == ReservedMode || m == OneShot && getReg(&p, TMCCT) > getReg(&p, TMICT) {
+		// A mode that does not count loses its count, and so does a count that is not
+		// below the period that TMICT gives, left over from an earlier TMICT or mode.
+		if !a.Timer.Mode.counts() || b.countNanos(getReg(&p, TMCCT)) >= b.Timer.Period {
 			putReg(&p, TMCCT, 0)
 		}
 		for off := Reg(0); off < StateSize; off += 16 {
