@@ -144,8 +144,11 @@ func apicConfig(c *Config) lapic.Config {
 
 func newHost(cfg Config) *host {
 	slice, _ := cfg.Profile.Hz.ToCycles(sliceNanos)
-	h := &host{hz: cfg.Profile.Hz, prof: cfg.Profile, msi: cfg.MSI, slice: slice,
+	h := &host{hz: cfg.Profile.Hz, msi: cfg.MSI, slice: slice,
 		lookahead: clock.TSC(cfg.Profile.Phases[trace.PhaseIPIFlight].Base)}
+	for i := range h.dice {
+		h.dice[i] = newDice(&cfg.Profile.Phases[i])
+	}
 	h.st.cpus = make([]pcpu, cfg.PCPUs+1)
 	for i := range h.st.cpus {
 		h.st.cpus[i] = pcpu{cur: -1, noise: newNoise(cfg.Seed, uint64(i))}
@@ -182,6 +185,7 @@ func (e *Engine) boot() error {
 // Run lets the model run until done says so, the guest ends, or no CPU can act
 // before the given host time. done is asked after every turn and every event.
 func (e *Engine) Run(until clock.TSC, done func() bool) {
+	e.host.stale = true
 	for {
 		if _, _, ended := e.m.Ended(); ended {
 			e.finish()

@@ -9,7 +9,7 @@ import (
 // host implements vmm.Host on virtual time. Its whole state is in st.
 type host struct {
 	hz   clock.Hz
-	prof *Profile
+	dice [trace.NumPhases]dice
 	m    *vmm.Machine
 	bus  vmm.Bus
 	// lookahead is the shortest time in which one CPU can reach another: the
@@ -18,6 +18,12 @@ type host struct {
 	slice     clock.TSC // scheduler time slice
 	msi       MSI
 	st        hostState
+
+	// lead is the CPU that acted last, and rival a time before which none of the
+	// others acts; not so if stale.
+	lead  vmm.PCPU
+	rival clock.TSC
+	stale bool
 }
 
 // hostState is copied by a snapshot.
@@ -85,7 +91,7 @@ func (h *host) Mono(p vmm.PCPU) clock.Nanos {
 // Spend implements vmm.Host: the phase's cost passes on p.
 func (h *host) Spend(p vmm.PCPU, ph trace.Phase) clock.Cycles {
 	c := h.cpu(p)
-	d := c.noise.draw(&h.prof.Phases[ph])
+	d := c.noise.draw(&h.dice[ph])
 	c.now = c.now.Add(d)
 	return d
 }
@@ -210,6 +216,7 @@ func (h *host) StartTimer(p vmm.PCPU, v int, due clock.Nanos) {
 		at = clock.Never
 	}
 	h.st.timers[v] = hrtimer{armed: true, due: due, at: at, cpu: h.timerCPU(p, v)}
+	h.stale = h.stale || h.st.timers[v].cpu != h.lead
 }
 
 // timerCPU is where an hrtimer armed on p expires: there, or with posted timers
@@ -228,6 +235,7 @@ func (h *host) CancelTimer(_ vmm.PCPU, v int) { h.st.timers[v].armed = false }
 func (h *host) MoveTimer(p vmm.PCPU, v int) {
 	if h.st.timers[v].armed {
 		h.st.timers[v].cpu = h.timerCPU(p, v)
+		h.stale = true
 	}
 }
 
@@ -238,11 +246,12 @@ func (h *host) SendIPI(from, to vmm.PCPU, k vmm.IRQ, v int) {
 
 func (h *host) arrival(from vmm.PCPU) clock.TSC {
 	c := h.cpu(from)
-	return c.now.Add(c.noise.draw(&h.prof.Phases[trace.PhaseIPIFlight]))
+	return c.now.Add(c.noise.draw(&h.dice[trace.PhaseIPIFlight]))
 }
 
 // post puts an interrupt into a CPU's queue.
 func (h *host) post(p vmm.PCPU, i irq) {
+	h.stale = true
 	h.st.seq++
 	i.seq = h.st.seq
 	c := h.cpu(p)

@@ -31,10 +31,9 @@ func (o *order) next(t clock.TSC) bool {
 	if o.first == len(o.waiting) || o.waiting[o.first].TSC > t {
 		return false
 	}
-	e := o.waiting[o.first]
 	o.first++
 	o.handed++
-	o.out.Emit(e)
+	o.out.Emit(o.waiting[o.first-1])
 	return true
 }
 

@@ -70,10 +70,10 @@ func TestMeanOfACost(t *testing.T) {
 		if got := tt.c.Mean(); got != tt.want {
 			t.Errorf("%s: mean %v, want %v", tt.name, got, tt.want)
 		}
-		n, sum := newNoise(1, 1), 0.0
+		n, d, sum := newNoise(1, 1), newDice(&tt.c), 0.0
 		const draws = 200_000
 		for range draws {
-			sum += float64(n.draw(&tt.c))
+			sum += float64(n.draw(&d))
 		}
 		if got := sum / draws; got < tt.want*0.99 || got > tt.want*1.01 {
 			t.Errorf("%s: %d draws have the mean %.2f, want %v", tt.name, draws, got, tt.want)

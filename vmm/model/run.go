@@ -10,6 +10,7 @@ import (
 // step of the loop. It is the CPU that first names.
 func (h *host) turn(p vmm.PCPU) {
 	c := h.cpu(p)
+	h.stale = h.stale || p != h.lead
 	switch {
 	case c.cur < 0:
 		h.idleTurn(p)
@@ -17,7 +18,9 @@ func (h *host) turn(p vmm.PCPU) {
 		h.interrupt(p)
 	default:
 		h.m.Step(c.cur)
-		h.schedule(p)
+		if c.cur < 0 {
+			h.schedule(p)
+		}
 	}
 }
 
@@ -25,12 +28,23 @@ func (h *host) turn(p vmm.PCPU) {
 // can come any more from before that time. Without anything left to happen it
 // returns vmm.NoPCPU and clock.Never.
 func (h *host) first() (best vmm.PCPU, at clock.TSC) {
-	best, at = vmm.NoPCPU, clock.Never
-	for p := range h.st.cpus {
-		if t := h.nextTime(vmm.PCPU(p)); t < at {
-			best, at = vmm.PCPU(p), t
+	if !h.stale {
+		if t := h.nextTime(h.lead); t < h.rival {
+			return h.lead, t
 		}
 	}
+	best, at = vmm.NoPCPU, clock.Never
+	rival := clock.Never
+	for p := range h.st.cpus {
+		switch t := h.nextTime(vmm.PCPU(p)); {
+		case t < at:
+			best, at, rival = vmm.PCPU(p), t, at
+		default:
+			rival = min(rival, t)
+		}
+	}
+	// What a device on CPU 0 is set to do next, a turn of another one may change.
+	h.lead, h.rival, h.stale = best, rival, best != 0
 	return best, at
 }
 

@@ -32,7 +32,7 @@ func (e *Engine) Restore(s *Snapshot) error {
 	if err := e.mem.Restore(s.mem); err != nil {
 		return err
 	}
-	e.host.st = s.host.clone()
+	e.host.st, e.host.stale = s.host.clone(), true
 	e.m.Restore(s.machine)
 	e.order.drop()
 	e.order.waiting = append(e.order.waiting, s.waiting...)
