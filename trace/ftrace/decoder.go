@@ -21,6 +21,11 @@ type Options struct {
 	Advance clock.Nanos
 	// APICv says whether APICv was active at the start.
 	APICv Known
+	// Mine reports whether a thread may act on the VM that is decoded: its vCPU
+	// threads, the VMM's others and KVM's own for it. Lines of all others then
+	// belong to other VMs of the host. Nil means that nobody can tell: a vCPU's
+	// thread is the first that enters the guest under its number.
+	Mine func(comm []byte, pid int32) bool
 	// Strict makes the first line that cannot be read an error; otherwise such
 	// lines are counted and the first of them kept in the report.
 	Strict bool
@@ -65,7 +70,10 @@ type Decoder struct {
 	vcpus  []*vcpu
 	last   *vcpu // of the last entry or exit, for lines without a thread
 	apicv  Known
-	kick   pendingKick
+	kicks  []pendingKick
+	mine   map[int32]bool // answers of Options.Mine
+	others map[int32]bool // threads that run vCPUs of other VMs
+	timers []timerContext // by host CPU
 
 	// What the present line holds; kept here because handlers take pointers.
 	m    match
@@ -152,6 +160,10 @@ func (d *Decoder) Line(b []byte) error {
 	}
 	d.setTime(l)
 	d.settleKick(l, e)
+	if d.foreign(l) {
+		d.report.OtherVM++
+		return nil
+	}
 	e.count++
 	switch {
 	case e.probe != nil:
@@ -214,7 +226,9 @@ func (d *Decoder) bad(col int, msg string) error {
 
 // Flush reports what is still held back. Call it at the end.
 func (d *Decoder) Flush() {
-	d.flushKick()
+	for i := range d.kicks {
+		d.flushKick(&d.kicks[i])
+	}
 	for _, v := range d.vcpus {
 		d.release(v)
 		d.flushEntry(v)
@@ -312,6 +326,7 @@ func (d *Decoder) vcpuNum(l *rawLine, id uint64) *vcpu {
 		}
 		if l.pid >= 0 && v.pid != l.pid {
 			d.report.OtherVM++
+			d.otherThread(l.pid)
 			return nil
 		}
 		return v
@@ -352,7 +367,7 @@ func (d *Decoder) own(l *rawLine, m *match) *vcpu {
 		return d.thread(l)
 	}
 	if l.irq() {
-		return d.byNumber(m.num[fVCPU])
+		return d.inTimer(l, d.byNumber(m.num[fVCPU]))
 	}
 	return d.vcpuNum(l, m.num[fVCPU])
 }

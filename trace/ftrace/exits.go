@@ -187,6 +187,7 @@ func (d *Decoder) probeHandleExit(l *rawLine, a *probeArgs) {
 	if v == nil || !a.ok {
 		return
 	}
+	v.address(a)
 	r := d.fastResult(a.val)
 	if r == trace.FastNone {
 		if !v.fast.on {

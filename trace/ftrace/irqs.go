@@ -10,7 +10,7 @@ import (
 // acceptIRQ is an interrupt handed to a vCPU's LAPIC. How it was handed over
 // follows from APICv.
 func (d *Decoder) acceptIRQ(l *rawLine, m *match) {
-	v := d.byNumber(m.num[fAPIC])
+	v := d.addressee(l, m.num[fAPIC])
 	if v == nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (d *Decoder) inject(l *rawLine, m *match) {
 }
 
 func (d *Decoder) eoi(l *rawLine, m *match) {
-	v := d.byNumber(m.num[fAPIC])
+	v := d.addressee(l, m.num[fAPIC])
 	if v == nil {
 		return
 	}
@@ -151,7 +151,8 @@ func (d *Decoder) probeHalt(l *rawLine, a *probeArgs) {
 	if v == nil {
 		return
 	}
-	v.ptr, v.halted = a.ptr, true
+	v.address(a)
+	v.halted = true
 	d.emit(v, l, trace.KindHalt, true, uint64(trace.HaltPolling), uint64(v.poll), 0, 0)
 }
 
@@ -160,13 +161,14 @@ func (d *Decoder) probeBlock(l *rawLine, a *probeArgs) {
 	if v == nil {
 		return
 	}
-	v.ptr = a.ptr
+	v.address(a)
 	d.emit(v, l, trace.KindHalt, false, uint64(trace.HaltBlocked), uint64(v.poll), 0, 0)
 }
 
 func (d *Decoder) probeToSW(l *rawLine, a *probeArgs) {
 	if v := d.thread(l); v != nil {
-		v.ptr, v.switched = a.ptr, true
+		v.address(a)
+		v.switched = true
 	}
 }
 

@@ -25,33 +25,51 @@ func (d *Decoder) probeKick(l *rawLine, a *probeArgs) {
 			target = v
 		}
 	}
-	if target == nil && len(d.vcpus) == 1 && d.vcpus[0].ptr == 0 {
+	if target == nil && d.alone() && d.vcpus[0].ptr == 0 {
 		target = d.vcpus[0]
 	}
 	if target == nil {
 		return
 	}
 	from := d.thread(l)
-	d.kick = pendingKick{on: true, at: d.now, cpu: l.cpu, target: target, from: from, self: from == target}
+	k := pendingKick{on: true, at: d.now, cpu: l.cpu, target: target, from: from, self: from == target}
+	for i := range d.kicks {
+		if d.kicks[i].cpu == l.cpu {
+			d.kicks[i] = k
+			return
+		}
+	}
+	d.kicks = append(d.kicks, k)
+}
+
+// kickOn is the kick that waits on a CPU, nil if there is none.
+func (d *Decoder) kickOn(cpu int16) *pendingKick {
+	for i := range d.kicks {
+		if k := &d.kicks[i]; k.on && k.cpu == cpu {
+			return k
+		}
+	}
+	return nil
 }
 
 // settleKick decides a kick that waits when the next line of its CPU comes.
 func (d *Decoder) settleKick(l *rawLine, e *eventForms) {
-	if !d.kick.on || l.cpu != d.kick.cpu {
+	k := d.kickOn(l.cpu)
+	if k == nil {
 		return
 	}
 	if e.probe != nil && e.probe.Name == "should_kick" {
 		return // decided by probeShouldKick
 	}
-	d.flushKick()
+	d.flushKick(k)
 }
 
 func (d *Decoder) probeShouldKick(l *rawLine, a *probeArgs) {
-	if !d.kick.on || l.cpu != d.kick.cpu || !a.ok {
+	k := d.kickOn(l.cpu)
+	if k == nil || !a.ok {
 		return
 	}
-	d.kick.on = false
-	k := &d.kick
+	k.on = false
 	decision, mode, steps := trace.KickNothing, trace.OutsideGuestMode, trace.StepRCU|trace.StepCmpxchg
 	if a.val != 0 {
 		decision, mode, steps = trace.KickIPI, trace.InGuestMode, steps|trace.StepIPI
@@ -61,8 +79,7 @@ func (d *Decoder) probeShouldKick(l *rawLine, a *probeArgs) {
 
 // flushKick reports a kick for which the kernel did not ask for the target's
 // mode: the target was woken, or it is the vCPU that runs here.
-func (d *Decoder) flushKick() {
-	k := &d.kick
+func (d *Decoder) flushKick(k *pendingKick) {
 	if !k.on {
 		return
 	}

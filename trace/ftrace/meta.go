@@ -64,7 +64,9 @@ func (d *Decoder) lost(b []byte) {
 
 // lose reports a gap and forgets what was half known.
 func (d *Decoder) lose(n uint64) {
-	d.flushKick()
+	for i := range d.kicks {
+		d.flushKick(&d.kicks[i])
+	}
 	for _, v := range d.vcpus {
 		d.release(v)
 		d.flushEntry(v)

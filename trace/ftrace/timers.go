@@ -234,6 +234,10 @@ func (d *Decoder) wait(l *rawLine, m *match) {
 func (d *Decoder) tscOffset(l *rawLine, m *match) {
 	id, next := m.num[fVCPU], m.num[fValue]
 	v := d.byNumber(id)
+	if v != nil && v.hasOffset && v.seen && l.pid != v.pid && m.num[fOld] != v.offset && d.opts.Mine == nil {
+		d.report.OtherVM++ // a VM that is being made: its offset was another
+		return
+	}
 	if v == nil && id < trace.MaxVCPUs {
 		v = &vcpu{id: uint8(id), pid: -1} // its thread is not known: the VMM makes vCPUs anywhere
 		d.vcpus = append(d.vcpus, v)
@@ -271,7 +275,9 @@ func (d *Decoder) hrtimerExpire(l *rawLine, m *match) {
 	if !bytes.HasPrefix(m.text[fWhat], apicTimerFn) {
 		return
 	}
-	if v := d.byTimer(m.num[fPtr]); v != nil {
+	v := d.byTimer(m.num[fPtr])
+	d.setTimer(l, v)
+	if v != nil {
 		d.fire(v, l, trace.BackSW)
 	}
 }
@@ -283,7 +289,7 @@ func (d *Decoder) byTimer(ptr uint64) *vcpu {
 			return v
 		}
 	}
-	if len(d.vcpus) == 1 && d.vcpus[0].apic == 0 && d.vcpus[0].timer == 0 {
+	if d.alone() && d.vcpus[0].apic == 0 && d.vcpus[0].timer == 0 {
 		return d.vcpus[0]
 	}
 	return nil
@@ -297,7 +303,7 @@ func (d *Decoder) probeDeadline(l *rawLine, a *probeArgs) {
 	if v == nil || !a.ok || l.irq() {
 		return
 	}
-	v.ptr = a.ptr
+	v.address(a)
 	if v.lvttKnown && v.mode != trace.TSCDeadline {
 		return
 	}
@@ -319,7 +325,9 @@ func (d *Decoder) probeStartHV(l *rawLine, a *probeArgs) {
 }
 
 func (d *Decoder) probeTimerFn(l *rawLine, a *probeArgs) {
-	if v := d.byTimer(a.ptr); v != nil {
+	v := d.byTimer(a.ptr)
+	d.setTimer(l, v)
+	if v != nil {
 		d.fire(v, l, trace.BackSW)
 	}
 }
@@ -336,7 +344,7 @@ func (d *Decoder) probeExpired(l *rawLine, a *probeArgs) {
 			v.apic = a.ptr
 		}
 	}
-	if v == nil && len(d.vcpus) == 1 && d.vcpus[0].apic == 0 {
+	if v == nil && d.alone() && d.vcpus[0].apic == 0 {
 		v = d.vcpus[0]
 	}
 	if v == nil {

@@ -79,3 +79,11 @@ func (v *vcpu) timerVector() uint64 {
 	}
 	return v.lvtt & 0xff
 }
+
+// address keeps the kernel's address of v that a probe in its thread shows; a
+// probe made by hand may lack the argument.
+func (v *vcpu) address(a *probeArgs) {
+	if a.ptr != 0 {
+		v.ptr = a.ptr
+	}
+}

@@ -131,7 +131,7 @@ func (e *kernelEngine) setUp() error {
 
 // watch ties the trace to the vCPUs and their threads. The threads are parked.
 func (e *kernelEngine) watch() {
-	e.obs.dec = ftrace.NewDecoder(ftrace.Options{File: "trace_pipe", APICv: e.facts.apicv(),
+	e.obs.dec = ftrace.NewDecoder(ftrace.Options{File: "trace_pipe", APICv: e.facts.apicv(), Mine: ownThread,
 		Time: ftrace.TimeBase{Hz: e.vm.Hz(), Stamp: e.vm.zero, Guest: true, Set: true}},
 		trace.SinkFunc(func(ev trace.Event) { e.batch = append(e.batch, ev) }))
 	e.bindThreads()

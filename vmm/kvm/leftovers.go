@@ -33,6 +33,16 @@ func ownID() (string, error) {
 // groupID makes an identity fit for the name of a group of events.
 func groupID(id string) string { return strings.ReplaceAll(id, "-", "_") }
 
+// ownThread reports whether a thread is one of this process's, or KVM's for the
+// PIT of a VM of its own: no other acts on a VM that this process made.
+func ownThread(comm []byte, tid int32) bool {
+	if string(comm) == fmt.Sprintf("kvm-pit/%d", os.Getpid()) {
+		return true
+	}
+	_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", tid))
+	return err == nil
+}
+
 // startTime is field 22 of /proc/PID/stat, in clock ticks since boot.
 func startTime(pid int) (string, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
