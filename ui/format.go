@@ -98,9 +98,9 @@ func short(n uint64) string {
 	switch {
 	case n < 10000:
 		return strconv.FormatUint(n, 10)
-	case v < 1e6:
+	case v < 999.5e3: // what rounds to 1000k is 1.00M
 		return digits3(v/1e3) + "k"
-	case v < 1e9:
+	case v < 999.5e6:
 		return digits3(v/1e6) + "M"
 	}
 	return digits3(v/1e9) + "G"
@@ -156,10 +156,10 @@ func speed(s float64) string {
 		return "max"
 	case s >= 100:
 		return strconv.FormatFloat(s, 'f', 0, 64) + "×"
-	case s >= 0.0095: // 0.01 as it is reached
+	case s >= 0.0001:
 		return strconv.FormatFloat(s, 'g', 2, 64) + "×"
 	}
-	return "1/" + strconv.FormatFloat(math.Round(1/s), 'f', 0, 64)
+	return "1/" + group3(uint64(math.Round(1/s))) + "×"
 }
 
 // bytesSize writes a size: "812 B", "12.4 kB".

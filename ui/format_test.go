@@ -59,7 +59,7 @@ func TestVirtualTimeShowsNanoseconds(t *testing.T) {
 }
 
 func TestSpeedSaysMaxAndFractions(t *testing.T) {
-	for v, want := range map[float64]string{0: "max", 1: "1×", 0.01: "0.01×", 0.001: "1/1000", 10: "10×", 1000: "1000×"} {
+	for v, want := range map[float64]string{0: "max", 1: "1×", 0.01: "0.01×", 0.001: "0.001×", 1e-6: "1/1,000,000×", 10: "10×", 1000: "1000×"} {
 		if got := speed(v); got != want {
 			t.Errorf("speed(%v) = %q, want %q", v, got, want)
 		}

@@ -108,6 +108,10 @@ func exitFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	}
 	if c := x.Cycles(); c > 0 {
 		lines = append(lines, []piece{{"cost    ", label, 0}, {s.both(c), value, 0}, {" exit to next entry", dim, 1}})
+		if away := c - x.Costs.Total(); away > 0 && x.Costs.Total() > 0 && x.Reason == trace.ExitHLT {
+			lines = append(lines, []piece{{"        ", label, 0}, {s.span(x.Costs.Total()), value, 0}, {" host work, ", dim, 0}, {s.span(away), value, 0},
+				{" halted (polling or asleep)", dim, 0}})
+		}
 	} else {
 		lines = append(lines, []piece{{"cost    ", label, 0}, {"still in the host", warn, 0}})
 	}
@@ -116,10 +120,10 @@ func exitFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	}
 	lines = append(lines, nil)
 	lines = append(lines, fastFacts(s, x)...)
-	if ks := kicksDuring(s.state(), x, 4); len(ks) > 0 {
+	if ns := kicksDuring(s.state(), x, 4); len(ns) > 0 {
 		lines = append(lines, []piece{{"kicks ", heading, 0}, {"before the next entry", dim, 0}})
-		for i := len(ks) - 1; i >= 0; i-- {
-			lines = append(lines, kickPieces(s, ks[i]))
+		for i := len(ns) - 1; i >= 0; i-- {
+			lines = append(lines, kickPieces(s, ns[i])...)
 		}
 		lines = append(lines, nil)
 	}
@@ -138,21 +142,15 @@ func entryPieces(x *trace.ExitRecord) []piece {
 	return ps
 }
 
-// kickPieces is a kick in one line.
-func kickPieces(s *scene, k *trace.KickRecord) []piece {
-	from := "no vCPU"
-	switch {
-	case k.From == k.Target:
-		from = "self"
-	case k.From != trace.NoCPU:
-		from = "v" + cpuWord(k.From)
-	}
-	ps := []piece{{"  " + from + " → v" + cpuWord(k.Target), text, 0}, {", mode " + trace.ModeNames[min(int(k.Mode), 3)], text, 1},
+// kickPieces is a kick: what it decided, and who made it.
+func kickPieces(s *scene, n uint64) [][]piece {
+	k := s.state().KickLedger.Get(n)
+	ps := []piece{{"  → v" + cpuWord(k.Target), text, 0}, {", mode " + trace.ModeNames[min(int(k.Mode), 3)], text, 1},
 		{": ", text, 0}, {k.Decision.String(), kickStyle(k.Decision), 0}, {"  " + stepWords(k.Steps), dim, 2}}
 	if c, ok := kickCost(s.state(), k.Steps); ok {
 		ps = append(ps, piece{"  ≈ " + group3(uint64(c)) + " cyc", dim, 3})
 	}
-	return ps
+	return [][]piece{ps, {{"    by ", label, 0}, {wakerWords(wakerOf(s.state(), n), k), dim, 0}}}
 }
 
 // exitDecoded is the exit information in words.

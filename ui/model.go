@@ -75,6 +75,9 @@ type Model struct {
 	sheet     canvas            // what is scrolled over the body
 	lastText  [numAsking]string // what was typed last, by prompt
 
+	// before are the registers at the exits before the present ones.
+	before regsBefore
+
 	held              hold
 	seeking, seekMore bool // a seek is on its way, and another is wanted
 	seekNext          clock.TSC
@@ -84,6 +87,7 @@ type Model struct {
 	saidBad  bool
 	saidBy   string // Status.Notice when it was last copied
 	lastRule uint64 // fastpath rule set to return to
+	lastCut  uint64 // kick algorithm with the tax cut to return to
 	wanted   [trace.NumKnobs]wish
 	pace     wish // the speed, as the bits of a float
 
@@ -144,7 +148,7 @@ func New(session vmm.Session, opts Options) *Model {
 		opts.Theme = "mono"
 	}
 	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), dirty: true, zoom: opts.Zoom,
-		lastRule: uint64(vmm.Rules618), ready: &vmm.Frame{}}
+		lastRule: uint64(vmm.Rules618), lastCut: uint64(vmm.KickKC), ready: &vmm.Frame{}}
 	m.look = newStyles(opts.Theme, opts.Profile)
 	m.panes = [numPanes]pane{newTimerPane(), newDeadlinesPane(), newFastpathPane(), newKicksPane(), newKnobsPane(),
 		newExitsPane(), newConsolePane()}
@@ -169,7 +173,7 @@ func (m *Model) refuse(why string) { m.said, m.saidBad = why, true }
 
 // scene is what panes draw from now.
 func (m *Model) scene() *scene {
-	s := &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots}
+	s := &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots, before: m.before}
 	if m.opts.Late > 0 && m.frame != nil {
 		late, _ := s.hz().ToCycles(m.opts.Late)
 		s.late = clock.Cycles(late)
@@ -179,6 +183,7 @@ func (m *Model) scene() *scene {
 
 // takeFrame shows a new frame and keeps the one before as the next buffer.
 func (m *Model) takeFrame(f *vmm.Frame) {
+	m.before.take(m.frame, f)
 	m.ready, m.frame = m.frame, f
 	if m.ready == nil {
 		m.ready = &vmm.Frame{}

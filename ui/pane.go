@@ -65,6 +65,8 @@ type scene struct {
 	late clock.Cycles
 	// focused is true while the focused pane is drawn.
 	focused bool
+	// before are the registers at the exits before the present ones.
+	before regsBefore
 	// dots is scratch for charts.
 	dots *plot
 }

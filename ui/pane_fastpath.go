@@ -71,6 +71,7 @@ func (p *fastpathPane) help() []string {
 		"How often the fastpath took an exit, by reason, under the rule set in the title. The line on top is the rate over the whole run.",
 		"hit — exits that a fastpath handler finished. re-entered — of them those that went straight back into the guest: the others went round the outer loop because the exit test found something to do.",
 		"The bar of a reason: re-entered, handled, not taken. Below stands why the selected reason did not re-enter, by the first clause that failed.",
+		"host cyc — mean cycles of host work by phase. exit→entry — from the exit to the next entry: with HLT that includes the time in which the vCPU polls or sleeps. Both over the exits that are kept, the last 2,048.",
 		"f turns the fastpath off and on, F takes the rules of another kernel era.",
 	}
 }

@@ -34,13 +34,13 @@ func (p *kicksPane) keeper(s *scene) keeper {
 	r := &s.state().KickLedger
 	p.seen.begin(len(r.Buf), r.N, s.f.Status.Branch)
 	return func(n uint64) bool {
-		return p.seen.of(n, true, func() bool { return p.keeps(s, r.Get(n)) })
+		return p.seen.of(n, true, func() bool { return p.keeps(s, n, r.Get(n)) })
 	}
 }
 
-func (p *kicksPane) keeps(s *scene, k *trace.KickRecord) bool {
+func (p *kicksPane) keeps(s *scene, n uint64, k *trace.KickRecord) bool {
 	return p.match.ok(s.hz(), func() query.Moment { return query.OfKick(k) }, func() string {
-		return strings.Join([]string{kickSource(k), "v" + cpuWord(k.Target), kickMode(k.Mode), k.Decision.String(), stepWords(k.Steps)}, " ")
+		return strings.Join([]string{wakerWord(wakerOf(s.state(), n), k), "v" + cpuWord(k.Target), kickMode(k.Mode), k.Decision.String(), stepWords(k.Steps)}, " ")
 	})
 }
 
@@ -63,7 +63,7 @@ func (p *kicksPane) draw(s *scene, a area) {
 	}
 	for i, n := range p.list.fill(r.First(), r.N, a.h-p.top, keep) {
 		y := p.top + i
-		kickLine(s, a.sub(0, y, a.w, 1), r.Get(n), r.Get(n-1))
+		kickLine(s, a.sub(0, y, a.w, 1), n)
 		if n == sel && (s.focused || !p.list.follow) {
 			a.mark(y, selected)
 		}
@@ -105,9 +105,9 @@ func (p *kicksPane) help() []string {
 	return []string{
 		"What each kvm_vcpu_kick decided: wake — a blocked thread was woken. ipi — mode := EXITING_GUEST_MODE and a reschedule IPI. exiting — the mode alone. nothing — nobody had to be told. warn — the running-vCPU WARN of the tax cut as posted.",
 		"delivered — how interrupts were handed over, with or without a kick: pir+ipi is a notification, pir is left to the running vCPU, irr+request is APICv off.",
-		"source → target — the vCPU loaded on the kicking CPU, and the target; self means the two are the same.",
+		"waker → target — timer: apic_timer_fn, in irq context of the CPU after @. v1: another vCPU's thread. self: the target's own thread. host: no vCPU is loaded on the kicking CPU.",
 		"mode — the target's vcpu->mode when it was looked at. steps — what the kick executed: rcu (RCU section, barrier, task read), task (plain read), cmpxchg, store, ipi, wake.",
-		"/ filters by a condition such as kick == ipi && vcpu == 1, or by a text: self, v1, in-guest, wake, cmpxchg; ! in front shows the others.",
+		"/ filters by a condition such as kick == ipi && vcpu == 1, or by a text: timer, v1, in-guest, wake, cmpxchg; ! in front shows the others.",
 		"cost — the sum of the steps' mean costs in this run, so an estimate: ≈. The algorithm is the kick knob: KA up to 5.14, KB 5.15, KC tax cut as posted, KD 5.17 on.",
 	}
 }

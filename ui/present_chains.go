@@ -97,8 +97,8 @@ func presentChains(s *scene, a area, rows []uint64, sel uint64, showSel bool) {
 			a.mark(2+i, selected)
 		}
 	}
-	if len(rows) == 0 && a.h > 3 {
-		a.cut(0, 3, a.w, dim, "no chain has closed yet, or none matches the filter")
+	if len(rows) == 0 && a.h > 3 && s.state().Chains.N == 0 {
+		a.cut(0, 3, a.w, dim, "no chain has closed yet")
 	}
 }
 

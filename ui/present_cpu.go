@@ -26,8 +26,13 @@ func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 			at = cpu.Regs.RIP
 		}
 	}
-	a.cut(0, 0, a.w, pick(own, label, warn), head)
-	y := 1 + presentRegisters(a.sub(0, 1, a.w, a.h-1), &cpu.Regs)
+	before := s.before.of(x.VCPU)
+	ps := []piece{{head, pick(own, label, warn), 0}}
+	if before != nil {
+		ps = append(ps, piece{"  *", changed, 1}, piece{" changed since exit " + group3(uint64(before.exit)), dim, 1})
+	}
+	a.pieces(0, 0, a.w, ps)
+	y := 1 + presentRegisters(a.sub(0, 1, a.w, a.h-1), &cpu.Regs, before)
 	if y+2 < a.h {
 		presentCode(a.sub(0, y+1, a.w, a.h-y-1), cpu, at, at == x.RIP)
 	}
@@ -49,9 +54,9 @@ func ownRegisters(s *scene, x *trace.ExitRecord, cpu *vmm.CPUFrame) (own bool, h
 
 var gprNames = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8 ", "r9 ", "r10", "r11", "r12", "r13", "r14", "r15"}
 
-// presentRegisters draws the general registers in as many columns as fit and
-// returns the rows used.
-func presentRegisters(a area, r *vmm.Registers) int {
+// presentRegisters draws the general registers in as many columns as fit, marks
+// those that differ from an earlier exit's, and returns the rows used.
+func presentRegisters(a area, r *vmm.Registers, before *exitRegs) int {
 	cols := min(max(a.w/21, 1), 4)
 	rows := (16 + cols - 1) / cols
 	order := [16]int{vmm.RAX, vmm.RBX, vmm.RCX, vmm.RDX, vmm.RSI, vmm.RDI, vmm.RBP, vmm.RSP, 8, 9, 10, 11, 12, 13, 14, 15}
@@ -61,7 +66,11 @@ func presentRegisters(a area, r *vmm.Registers) int {
 		h := hex16(r.GPR[g])
 		z := len(h) - len(strings.TrimLeft(h[:15], "0"))
 		a.text(x+4, y, faint, h[:z])
-		a.text(x+4+z, y, value, h[z:])
+		differs := before != nil && before.regs.GPR[g] != r.GPR[g]
+		a.text(x+4+z, y, pick(differs, changed, value), h[z:])
+		if differs {
+			a.put(x+3, y, '*', changed)
+		}
 	}
 	a.pieces(0, rows, a.w, []piece{{"rip ", label, 0}, {hex(r.RIP), value, 0}, {"  rflags ", label, 0}, {hex(r.RFLAGS), value, 0},
 		{" " + flagWords(r.RFLAGS), dim, 0}, {"  cr3 ", label, 2}, {hex(r.CR3), value, 2}, {"  cs ", label, 1},
@@ -136,10 +145,12 @@ func disassemble(cpu *vmm.CPUFrame, at uint64) (lines []codeLine, cur int) {
 			cur = len(lines)
 		}
 		n, words := 1, "(bad)"
-		if inst, err := x86asm.Decode(cpu.Code[p:], mode); err == nil {
+		inst, err := x86asm.Decode(cpu.Code[p:], mode)
+		if (err != nil || inst.Op == 0) && len(cpu.Code)-p < 15 {
+			break // the last bytes may be cut off, which leaves prefixes alone
+		}
+		if err == nil {
 			n, words = inst.Len, x86asm.IntelSyntax(inst, cpu.CodeAt+uint64(p), nil)
-		} else if len(cpu.Code)-p < 15 {
-			break // the last bytes may be cut off
 		}
 		if p < off && p+n > off {
 			n = off - p

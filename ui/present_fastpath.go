@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
@@ -20,10 +21,11 @@ func presentFastpath(s *scene, a area, rs []trace.ExitReason, sel int) {
 		fastOverTime(s, a.sub(0, a.h-chart, a.w, chart))
 		a = a.sub(0, 0, a.w, a.h-chart-1)
 	}
-	fastHead(s, a.sub(0, 1, a.w, 1))
+	cost := meansOf(s.state())
+	fastHead(s, a.sub(0, 1, a.w, 1), cost.known)
 	from := max(min(sel-rows/2, len(rs)-rows), 0)
 	for i := 0; i < rows && from+i < len(rs); i++ {
-		fastLine(s, a.sub(0, 2+i, a.w, 1), rs[from+i])
+		fastLine(s, a.sub(0, 2+i, a.w, 1), rs[from+i], &cost)
 		if from+i == sel && s.focused {
 			a.mark(2+i, selected)
 		}
@@ -125,33 +127,89 @@ func fastFills(s *scene) [3]rune {
 
 func blockString(s *scene, i int) string { return string(fastFills(s)[i]) }
 
-func fastHead(s *scene, a area) {
+// exitMeans are mean cycles by reason over the exits that are kept: of host work,
+// and from exit to entry, in which a halted vCPU polls or sleeps.
+type exitMeans struct {
+	host, whole   [trace.NumExits]clock.Cycles // sums
+	nHost, nWhole [trace.NumExits]clock.Cycles
+	known         bool // the source splits costs
+}
+
+func meansOf(st *trace.State) (c exitMeans) {
+	for i := range st.Exits.Len() {
+		x := st.Exits.At(i)
+		if x.EntryAt == 0 {
+			continue
+		}
+		c.whole[x.Reason] += x.Cycles()
+		c.nWhole[x.Reason]++
+		if t := x.Costs.Total(); t > 0 {
+			c.host[x.Reason] += t
+			c.nHost[x.Reason]++
+			c.known = true
+		}
+	}
+	return c
+}
+
+// meanWord is a mean, "–" if there is nothing to take it of.
+func meanWord(sum, n clock.Cycles) string {
+	if n == 0 {
+		return "–"
+	}
+	return group3(uint64(sum / n))
+}
+
+// fastBar is the column from which a reason's bar is drawn on a line of width w:
+// behind one column of costs, or two.
+func fastBar(w int) int {
+	if w >= 68 {
+		return 60
+	}
+	return 48
+}
+
+func fastHead(s *scene, a area, split bool) {
 	a.text(0, 0, label, "reason")
 	a.right(28, 0, label, "exits")
 	a.right(36, 0, label, "hit")
-	if a.w >= 48 {
-		a.right(46, 0, label, "mean cyc")
+	bar := fastBar(a.w)
+	switch {
+	case bar > 48:
+		a.right(46, 0, label, "host cyc")
+		a.right(58, 0, label, "exit→entry")
+	case a.w >= 48:
+		a.right(47, 0, label, pickString(split, "host cyc", "exit→entry"))
 	}
-	a.pieces(48, 0, a.w-48, []piece{{blockString(s, 0) + " re-entered ", good, 0}, {blockString(s, 1) + " handled ", warn, 1},
+	a.pieces(bar, 0, a.w-bar, []piece{{blockString(s, 0) + " re-entered ", good, 0}, {blockString(s, 1) + " handled ", warn, 1},
 		{"· not taken", dim, 2}})
 }
 
-func fastLine(s *scene, a area, r trace.ExitReason) {
+func fastLine(s *scene, a area, r trace.ExitReason, cost *exitMeans) {
 	x := &s.state().ExitStats[r]
 	hit := x.Fastpath()
 	a.cut(0, 0, 20, pick(hit > 0, value, text), r.String())
 	a.right(28, 0, value, group3(x.Count))
 	a.right(36, 0, pick(hit > 0, good, dim), percent(hit, x.Count))
-	if a.w >= 48 {
-		a.right(46, 0, dim, group3(uint64(max(x.Cycles.Mean(), 0))))
+	host, whole := meanWord(cost.host[r], cost.nHost[r]), meanWord(cost.whole[r], cost.nWhole[r])
+	if cost.nWhole[r] == 0 { // none is kept: the mean of the whole run
+		whole = group3(uint64(max(x.Cycles.Mean(), 0)))
 	}
-	w := min(a.w-48, 100)
+	bar := fastBar(a.w)
+	switch {
+	case bar > 48:
+		a.right(46, 0, value, host)
+		a.right(58, 0, dim, whole)
+	case a.w >= 48:
+		a.right(46, 0, dim, pickString(cost.known, host, whole))
+	}
+	w := min(a.w-bar, 100)
 	if w < 4 {
 		return
 	}
 	re := float64(min(x.Reentries, hit))
 	fills := fastFills(s)
-	a.stack(48, 0, w, float64(x.Count), []segment{{re, good, fills[0]}, {float64(hit) - re, warn, fills[1]},
+	a.stack(bar, 0, w, float64(x.Count), []segment{{re, good, fills[0]}, {float64(hit) - re, warn, fills[1]},
 		{float64(x.Count - hit), faint, fills[2]}})
 }
 
@@ -204,7 +262,7 @@ func fastBails(s *scene, a area, r trace.ExitReason) int {
 		a.right(10, y, warn, group3(b.n))
 		a.right(17, y, dim, percent(b.n, x.Count))
 		if b.clause == trace.ClauseNone {
-			a.cut(19, y, a.w-19, dim, "no clause failed: the handler's own result")
+			a.cut(19, y, a.w-19, dim, "no clause failed: the handler itself ends with EXIT_HANDLED")
 			continue
 		}
 		end := a.cut(19, y, a.w-19, value, b.clause.String())
@@ -243,7 +301,8 @@ func stripFastpath(s *scene, a area) {
 
 // fastOverTime draws what became of exits over the whole run as stacked columns.
 func fastOverTime(s *scene, a area) {
-	a.cut(0, 0, a.w, label, "share of exits over the run")
+	a.pieces(0, 0, a.w, []piece{{"share of exits over the run", label, 0}, {"  █", good, 1}, {" re-entered", dim, 1},
+		{"  " + string(pickRune(s.mono, '▒', '█')), warn, 2}, {" handled", dim, 2}, {"  " + string(fastFills(s)[2]), faint, 3}, {" not taken", dim, 3}})
 	ch := a.sub(5, 1, a.w-5, a.h-1)
 	vs := rateColumns(&s.state().Rates, ch.w)
 	fills := fastFills(s)

@@ -79,11 +79,18 @@ func argsWord(args string) string {
 }
 
 func vcpuCount(h *trace.Header) string {
-	s := strconv.Itoa(h.VCPUs) + " vCPU"
+	s := plural(h.VCPUs, "vCPU")
 	if h.PCPUs > 0 {
-		s += " on " + strconv.Itoa(h.PCPUs) + " pCPU"
+		s += " on " + plural(h.PCPUs, "pCPU")
 	}
 	return s
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
 }
 
 func profileLabel(h *trace.Header) string {
@@ -131,5 +138,5 @@ func statePieces(st *vmm.Status) []piece {
 // rateWord writes guest seconds per wall second.
 func rateWord(r float64) string {
 	s := speed(r)
-	return "at " + strings.TrimSpace(s)
+	return strings.TrimSpace(s) + " reached"
 }

@@ -152,9 +152,9 @@ func tuneStyle(v trace.TuneVerdict) style {
 	return good
 }
 
-// kicksDuring are the kicks between an exit and the entry after it, that its
+// kicksDuring are the numbers of the kicks between an exit and the entry after it, that its
 // vCPU sent or that reached it.
-func kicksDuring(st *trace.State, x *trace.ExitRecord, most int) (out []*trace.KickRecord) {
+func kicksDuring(st *trace.State, x *trace.ExitRecord, most int) (out []uint64) {
 	end := x.EntryAt
 	if end == 0 {
 		end = clock.Never
@@ -166,7 +166,7 @@ func kicksDuring(st *trace.State, x *trace.ExitRecord, most int) (out []*trace.K
 			break
 		}
 		if k.At <= end && (k.From == x.VCPU || k.Target == x.VCPU) {
-			out = append(out, k)
+			out = append(out, r.N-1-uint64(i))
 		}
 	}
 	return out

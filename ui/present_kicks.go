@@ -37,9 +37,13 @@ func kickCounts(s *scene, a area) int {
 		var ps []piece
 		for _, d := range kickDecisions {
 			n := k.Decisions[d]
-			ps = append(ps, piece{d.String() + " ", pick(n > 0, kickStyle(d), dim), 0}, piece{short(n) + "  ", pick(n > 0, value, dim), 0})
+			drop := 0
+			if n == 0 {
+				drop = 1 + int(d)
+			}
+			ps = append(ps, piece{d.String() + " ", pick(n > 0, kickStyle(d), dim), drop}, piece{short(n) + "  ", pick(n > 0, value, dim), drop})
 		}
-		a.pieces(0, 0, a.w, append(ps, piece{"self ", label, 1}, piece{short(k.Self), value, 1}))
+		a.pieces(0, 0, a.w, ps)
 		return 1
 	}
 	for i, d := range kickDecisions {
@@ -52,11 +56,14 @@ func kickCounts(s *scene, a area) int {
 		}
 	}
 	y := len(kickDecisions)
-	ps := []piece{{"self ", label, 0}, {group3(k.Self), value, 0}}
+	ps := []piece{{"steps", label, 0}}
 	for i, n := range k.Steps {
 		if n > 0 {
-			ps = append(ps, piece{"  " + trace.KickStepNames[i] + " ", label, 1 + i}, piece{group3(n), value, 1 + i})
+			ps = append(ps, piece{"  " + trace.KickStepNames[i] + " ", text, 1 + i}, piece{group3(n), value, 1 + i})
 		}
+	}
+	if k.Self > 0 {
+		ps = append(ps, piece{"  target loaded on the kicking CPU ", label, 8}, piece{group3(k.Self), value, 8})
 	}
 	a.pieces(0, y, a.w, ps)
 	if ds := nonZero(s.state().Deliveries[:], trace.DeliverNames); len(ds) > 0 && a.h >= 14 {
@@ -66,27 +73,38 @@ func kickCounts(s *scene, a area) int {
 	return y + 1
 }
 
-// kickCostCol is the column before which a kick's cost ends, where there is room.
-const kickCostCol = 90
+// kickCostCol is the column before which a kick's cost ends, where there is room,
+// and kickByCol the one from which a wide line says who kicked.
+const (
+	kickCostCol = 90
+	kickByCol   = kickCostCol + 3
+)
 
 func kickHead(a area) {
 	a.right(7, 0, label, "+cyc")
-	a.text(9, 0, label, "source → tgt")
+	a.text(9, 0, label, "waker   → tgt")
 	a.text(23, 0, label, "mode")
 	a.text(32, 0, label, "decided")
 	a.text(41, 0, label, "steps")
 	if a.w >= 60 {
 		a.right(min(a.w, kickCostCol), 0, label, "≈ cycles")
 	}
+	a.text(kickByCol, 0, label, "who kicks")
 }
 
-func kickLine(s *scene, a area, k, before *trace.KickRecord) {
+func kickLine(s *scene, a area, n uint64) {
+	r := &s.state().KickLedger
+	k, before := r.Get(n), r.Get(n-1)
+	if k == nil {
+		return
+	}
+	by := wakerOf(s.state(), n)
 	if before != nil {
 		a.right(7, 0, dim, "+"+short(uint64(max(k.At.Sub(before.At), 0))))
 	}
-	x := a.cut(9, 0, 7, vcpuStyle(k.From), kickSource(k))
-	x = a.text(x, 0, dim, " → ")
-	a.text(x, 0, vcpuStyle(k.Target), "v"+cpuWord(k.Target))
+	a.cut(9, 0, 8, pick(by == wakerTimer, phaseFire, vcpuStyle(k.From)), wakerWord(by, k))
+	a.text(17, 0, dim, "→")
+	a.text(19, 0, vcpuStyle(k.Target), "v"+cpuWord(k.Target))
 	a.text(23, 0, text, kickMode(k.Mode))
 	a.text(32, 0, kickStyle(k.Decision), k.Decision.String())
 	cost := ""
@@ -95,21 +113,7 @@ func kickLine(s *scene, a area, k, before *trace.KickRecord) {
 		a.right(min(a.w, kickCostCol), 0, value, cost)
 	}
 	a.cut(41, 0, min(a.w, kickCostCol)-41-textWidth(cost)-1, dim, stepWords(k.Steps))
-}
-
-// kickSource says who kicked: the vCPU loaded on the kicking CPU, and that CPU.
-func kickSource(k *trace.KickRecord) string {
-	from := "none"
-	switch {
-	case k.From == k.Target:
-		from = "self"
-	case k.From != trace.NoCPU:
-		from = "v" + cpuWord(k.From)
-	}
-	if k.PCPU != trace.NoCPU {
-		from += "@" + cpuWord(k.PCPU)
-	}
-	return from
+	a.cut(kickByCol, 0, a.w-kickByCol, dim, wakerWords(by, k))
 }
 
 func kickMode(m trace.Mode) string { return trace.ModeNames[min(int(m), len(trace.ModeNames)-1)] }

@@ -158,7 +158,7 @@ func knobLetter(s *scene, k *trace.KnobMark) string {
 		act = keymap.AdvanceDown
 	case k.Knob == trace.KnobFastpath && (k.Value == uint64(vmm.RulesOff) || k.Old == uint64(vmm.RulesOff)):
 		act = keymap.Fastpath
-	case k.Knob == trace.KnobKick && k.Value+k.Old == uint64(vmm.KickKB)+uint64(vmm.KickKC):
+	case k.Knob == trace.KnobKick && min(k.Value, k.Old) == uint64(vmm.KickKB) && max(k.Value, k.Old) >= uint64(vmm.KickKC):
 		act = keymap.KickTaxCut
 	}
 	return s.keys.Key(act)

@@ -239,8 +239,13 @@ func timerTableRow(s *scene, a area, i int, v *trace.VCPU) {
 	}
 	next(0, heading, strconv.Itoa(i))
 	next(1, st, where)
-	next(2, value, v.Mode.String())
-	next(3, value, strconv.FormatUint(uint64(v.TimerVector()), 16))
+	if v.Mode == trace.BadTimerMode { // LVTT has not been written
+		next(2, dim, "–")
+		next(3, dim, "–")
+	} else {
+		next(2, value, v.Mode.String())
+		next(3, value, strconv.FormatUint(uint64(v.TimerVector()), 16))
+	}
 	if v.Armed && v.Target != 0 {
 		left, frac := toGo(s, v)
 		next(4, pick(left < 0, late, value), s.span(left))
@@ -250,13 +255,27 @@ func timerTableRow(s *scene, a area, i int, v *trace.VCPU) {
 		next(4, dim, "not armed")
 		next(5, dim, "")
 	}
-	next(6, pick(v.Backing == trace.BackHV, good, warn), v.Backing.String())
+	next(6, backingStyle(v.Backing), v.Backing.String())
 	next(7, value, group3(uint64(max(v.AdvanceNS, 0)))+" ns")
-	next(8, pick(v.Delta < 0, early, late), s.cyc(v.Delta))
+	if v.DeltaAt == 0 {
+		next(8, dim, "–")
+	} else {
+		next(8, pick(v.Delta < 0, early, late), s.cyc(v.Delta))
+	}
 	next(9, pick(v.Pending, warn, dim), map[bool]string{true: "yes", false: "no"}[v.Pending])
 	next(10, value, vectorList(&v.IRR))
 	next(11, value, vectorList(&v.ISR))
 	next(12, value, vectorList(&v.PIR))
+}
+
+func backingStyle(b trace.Backing) style {
+	switch b {
+	case trace.BackHV:
+		return good
+	case trace.BackSW:
+		return warn
+	}
+	return dim
 }
 
 func modeWord(v *trace.VCPU) string {

@@ -88,9 +88,13 @@ func (m *Model) nextEra() tea.Cmd {
 	return m.set(trace.KnobFastpath, next)
 }
 
+// toggleTaxCut goes from an algorithm with the cut (KC, KD) to KB, which pays the
+// tax, and back to the one that was left; to KC if none was.
 func (m *Model) toggleTaxCut() tea.Cmd {
-	if m.knobValue(trace.KnobKick) == uint64(vmm.KickKC) {
+	cur := m.knobValue(trace.KnobKick)
+	if cur == uint64(vmm.KickKC) || cur == uint64(vmm.KickKD) {
+		m.lastCut = cur
 		return m.set(trace.KnobKick, uint64(vmm.KickKB))
 	}
-	return m.set(trace.KnobKick, uint64(vmm.KickKC))
+	return m.set(trace.KnobKick, m.lastCut)
 }

@@ -116,6 +116,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 		m.refuse("key " + keymap.KeyName(msg.String()) + " has no action; ? lists the keys")
 		return nil
 	}
+	m.said = "" // it was about what was done before
 	return m.act(act)
 }
 
