@@ -49,19 +49,39 @@ type CostSplit struct {
 }
 
 // Add adds one phase's time. Sums saturate at 2^32 − 1 cycles.
-func (c *CostSplit) Add(p PhaseCost) {
-	for i := range c.Phases[:c.N] {
-		if c.Phases[i] == p.Phase {
-			c.Cycles[i] = addSaturating(c.Cycles[i], p.Cycles)
-			return
+func (c *CostSplit) Add(p PhaseCost) { c.add(p, c.seen()) }
+
+// phaseSet has bit n set if it holds a phase that is n modulo 64: a phase whose
+// bit is clear is not in it.
+type phaseSet uint64
+
+func (p Phase) bit() phaseSet { return 1 << (p % 64) }
+
+// seen are the phases of c.
+func (c *CostSplit) seen() (s phaseSet) {
+	for _, p := range c.Phases[:c.N] {
+		s |= p.bit()
+	}
+	return s
+}
+
+// add is Add for a c whose phases are seen. It returns its phases then.
+func (c *CostSplit) add(p PhaseCost, seen phaseSet) phaseSet {
+	if seen&p.Phase.bit() != 0 {
+		for i := range c.Phases[:c.N] {
+			if c.Phases[i] == p.Phase {
+				c.Cycles[i] = addSaturating(c.Cycles[i], p.Cycles)
+				return seen
+			}
 		}
 	}
 	if c.N == MaxExitCosts {
 		c.Rest = addSaturating(c.Rest, p.Cycles)
-		return
+		return seen
 	}
 	c.Phases[c.N], c.Cycles[c.N] = p.Phase, addSaturating(0, p.Cycles)
 	c.N++
+	return seen | p.Phase.bit()
 }
 
 // Total is the sum over all phases.

@@ -81,22 +81,22 @@ func foldEntry(s *State, v *VCPU, e *Event) {
 }
 
 func foldCost(s *State, v *VCPU, e *Event) {
-	x := s.current(v)
+	var nowhere CostSplit
+	into := &nowhere
+	if x := s.current(v); x != nil {
+		into = &x.Costs
+	}
+	seen := into.seen()
 	for _, arg := range [4]uint64{e.A, e.B, e.C, e.D} {
-		a, b := UnpackCosts(arg)
-		s.addCost(x, a)
-		s.addCost(x, b)
-	}
-}
-
-func (s *State) addCost(x *ExitRecord, c PhaseCost) {
-	if c.Phase == BadPhase || c.Phase >= NumPhases {
-		return
-	}
-	s.Costs[c.Phase].Count++
-	s.Costs[c.Phase].Cycles += c.Cycles
-	if x != nil {
-		x.Costs.Add(c)
+		for ; arg != 0; arg >>= 32 {
+			c := unpackCost(uint32(arg))
+			if c.Phase == BadPhase || c.Phase >= NumPhases {
+				continue
+			}
+			s.Costs[c.Phase].Count++
+			s.Costs[c.Phase].Cycles += c.Cycles
+			seen = into.add(c, seen)
+		}
 	}
 }
 

@@ -133,6 +133,16 @@ func TestCostsPackWithoutLoss(t *testing.T) {
 	})
 }
 
+func TestCostSplitTellsPhasesApart(t *testing.T) {
+	var c CostSplit
+	for _, p := range []PhaseCost{{3, 1}, {3 + 64, 2}, {3, 4}, {3 + 128, 8}, {3 + 64, 16}} {
+		c.Add(p)
+	}
+	if c.N != 3 || [3]Phase(c.Phases[:3]) != [3]Phase{3, 67, 131} || [3]uint32(c.Cycles[:3]) != [3]uint32{5, 18, 8} {
+		t.Errorf("split is %+v", c)
+	}
+}
+
 func TestCostSplitAddsUpPhases(t *testing.T) {
 	var c CostSplit
 	c.Add(PhaseCost{PhaseExit, 10})
