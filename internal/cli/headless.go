@@ -9,6 +9,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/explain"
 	"ticktrap/vmm/session"
 )
 
@@ -30,7 +31,10 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if !o.quiet {
 		r.Tee(trace.SinkFunc(func(e trace.Event) { copyConsole(text, &e) }))
 	}
-	bugs := watch(r)
+	var bugs *explain.Watcher
+	if o.scenario != "" {
+		bugs = watch(r)
+	}
 	stopRecord, err := o.startRecord(r)
 	if err != nil {
 		return err
