@@ -52,6 +52,7 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if err != nil {
 		return err
 	}
+	noteEngine(env.Err, r.Engine())
 	o.noteIdle(env.Err, r.Engine().Knobs())
 	if err := o.print(env.Out, trace.NewReport(r.Header(), r.State())); err != nil {
 		return err

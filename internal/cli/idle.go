@@ -31,3 +31,12 @@ func (o *runOptions) noteIdle(w io.Writer, knobs []vmm.KnobState) {
 		}
 	}
 }
+
+// noteEngine prints what the engine has to say about itself: what it cannot
+// observe on this host, which way it took, what it cleaned up. The screen shows
+// the same in its footer.
+func noteEngine(w io.Writer, e vmm.Engine) {
+	if n, ok := e.(interface{ Notice() string }); ok && n.Notice() != "" {
+		fmt.Fprintf(w, "ticktrap: note: %s\n", printable(n.Notice()))
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,7 +68,11 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 		return nil, err
 	}
 	cfg.Knobs.PreemptionTimer = false // see fixedInLoop
-	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, ring: newRing(), notice: cure.Sentence(),
+	notes := recoverNotes()
+	if s := cure.Sentence(); s != "" {
+		notes = append(notes, s)
+	}
+	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, ring: newRing(), notice: strings.Join(notes, "; "),
 		tap: tap{on: cfg.Guest.Params() != nil}}
 	e.cond = sync.NewCond(&e.mu)
 	e.vm, err = sys.NewVM(mem, Options{Placement: InVMM, VCPUs: cfg.VCPUs, Exits: cfg.Knobs.ExitsDisabled,

@@ -58,11 +58,7 @@ func newKernelEngine(sys *System, cfg Config, sink trace.Sink) (_ vmm.Engine, er
 	e := &kernelEngine{sys: sys, cfg: cfg, sink: sink, knobs: cfg.Knobs, host: hostChanges{dir: stateDir}, facts: findFacts(sys),
 		tap: tap{on: cfg.Guest.Params() != nil}}
 	e.cond = sync.NewCond(&e.mu)
-	done, err := Recover()
-	e.notes = append(e.notes, done...)
-	if err != nil {
-		e.notes = append(e.notes, "cleaning up after an earlier run: "+err.Error())
-	}
+	e.notes = recoverNotes()
 	if e.mem, err = NewMemory(cfg.RAM); err != nil {
 		return nil, err
 	}

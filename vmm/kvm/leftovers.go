@@ -100,6 +100,15 @@ func Recover() (done []string, err error) {
 	return append(done, more...), errors.Join(append(errs, err)...)
 }
 
+// recoverNotes is Recover at the start of a run, with what failed as a sentence.
+func recoverNotes() []string {
+	notes, err := Recover()
+	if err != nil {
+		notes = append(notes, "cleaning up after an earlier run: "+err.Error())
+	}
+	return notes
+}
+
 // removeInstance turns an instance's events off and removes it. Readers that
 // still have a file of it open keep it busy.
 func removeInstance(dir string) error {
