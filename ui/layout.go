@@ -71,8 +71,12 @@ func arrangeGrid(arr *arrangement, body rect, vcpus int) {
 		{paneDeadlines, 12, 10, 60},
 		{paneExits, 7, 6, 26},
 	})
+	knobs := 14
+	if body.h >= 52 { // room for what the selected one is, too
+		knobs = 22
+	}
 	rights := shares(body.h, []share{
-		{paneKnobs, 14, 9, 0},
+		{paneKnobs, knobs, 9, 0},
 		{paneFastpath, 8, 6, 30},
 		{paneKicks, 7, 6, 36},
 		{paneConsole, 5, 4, 14},

@@ -13,6 +13,9 @@ type knobsPane struct{ sel int }
 func newKnobsPane() *knobsPane { return &knobsPane{} }
 
 func (p *knobsPane) status(s *scene) string {
+	if s.f.Status.File != "" {
+		return "as recorded: not to be turned"
+	}
 	live := 0
 	for i := range knobRows {
 		if s.knob(knobRows[i].knob).Tag == vmm.TagLive {
@@ -44,7 +47,7 @@ func (p *knobsPane) click(_ *scene, _, y int) bool {
 func (p *knobsPane) help() []string {
 	return []string{
 		"Every setting that changes a decision of the loop: its key, its value, and what this engine can do about it.",
-		"live — takes effect at the next exit. rebuild — the guest moves into a new VM. host-wide — a setting of the host, restored at the end. fixed, gone — cannot be turned; the reason stands beside it.",
+		"Knobs without a tag are live — a turn takes effect at the next exit. rebuild — the guest moves into a new VM. host-wide — a setting of the host, restored at the end. fixed, gone — cannot be turned; the reason stands beside it.",
 		"Enter or a second click turns the selected knob; ← and → turn it back and on. Each turn is an event: charts mark it, recordings keep it.",
 	}
 }

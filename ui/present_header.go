@@ -129,7 +129,7 @@ func statePieces(st *vmm.Status) []piece {
 		ps = append(ps, piece{"? starting", dim, 0})
 	}
 	sp := "  " + speed(st.Speed)
-	if st.Run == vmm.Running && st.Rate > 0 {
+	if far := st.Rate/st.Speed < 0.95 || st.Rate/st.Speed > 1.05; st.Run == vmm.Running && st.Rate > 0 && (st.Speed <= 0 || far) {
 		sp += " (" + rateWord(st.Rate) + ")"
 	}
 	return append(ps, piece{sp, value, 0}, piece{" ", text, 0})

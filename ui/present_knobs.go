@@ -1,10 +1,15 @@
 package ui
 
 import (
+	"strconv"
+	"strings"
+
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
+// presentKnobs lists the knobs; below, what the selected one is and the turns so
+// far, as far as there is room.
 func presentKnobs(s *scene, a area, sel int) {
 	from := max(min(sel-a.h/2, len(knobRows)-a.h), 0)
 	for i := from; i < len(knobRows) && i-from < a.h; i++ {
@@ -13,7 +18,20 @@ func presentKnobs(s *scene, a area, sel int) {
 			a.mark(i-from, selected)
 		}
 	}
-	presentTurns(s, a.sub(0, len(knobRows)+1, a.w, a.h-len(knobRows)-1))
+	if rest := len(knobRows) - from - a.h; rest > 0 {
+		a.right(a.w, a.h-1, dim, " ↓ "+strconv.Itoa(rest)+" more")
+	}
+	y := len(knobRows) + 1
+	if y+3 <= a.h {
+		about := knobAbout(s, &knobRows[sel], a.w)
+		about = about[:min(len(about), a.h-y)]
+		a.hline(0, y-1, a.w, '─', faint)
+		for i, ps := range about {
+			a.pieces(1, y+i, a.w-1, ps)
+		}
+		y += len(about) + 1
+	}
+	presentTurns(s, a.sub(0, y, a.w, a.h-y))
 }
 
 // presentTurns lists the last turns of knobs, newest first.
@@ -53,30 +71,39 @@ func knobKeys(s *scene, r *knobRow) string {
 
 func knobLine(s *scene, a area, r *knobRow) {
 	ks := s.knob(r.knob)
-	live := ks.Tag == vmm.TagLive || ks.Tag == vmm.TagRebuild || ks.Tag == vmm.TagHostWide
-	a.text(0, 0, pick(live, keyHint, dim), knobKeys(s, r))
-	a.cut(6, 0, 16, pick(live, text, dim), r.knob.String())
+	can := turnable(ks)
+	a.text(0, 0, pick(can, keyHint, dim), knobKeys(s, r))
+	a.cut(6, 0, 16, pick(can || s.f.Status.File != "", text, dim), r.knob.String())
 	shown := showKnob(r.knob, ks.Value)
 	if r.knob == trace.KnobAdvance && ks.Value == trace.AdvanceAdaptive && len(s.state().VCPUs) > 0 {
 		shown += " " + group3(uint64(max(s.state().VCPUs[0].AdvanceNS, 0))) + " ns"
 	}
 	x := a.cut(23, 0, a.w-23, knobStyle(ks, shown), shown)
 	tag := vmm.TagNames[min(int(ks.Tag), len(vmm.TagNames)-1)]
-	room := a.w - 41 // for the tag and the reason
-	if room < 12 {
+	if s.f.Status.File != "" { // said once, in the title
+		tag = ""
+	}
+	why := knobBrief(r.knob, ks.Value)
+	switch {
+	case ks.Tag == vmm.TagLive && ks.Why == "":
+		tag = ""
+	case tag != "" && ks.Why != "":
+		why = ks.Why
+	}
+	at := max(x+1, 40)
+	if room := a.w - at; room < 12 {
 		if a.w-x > len(tag) {
-			a.right(a.w, 0, pick(live, dim, warn), tag)
+			a.right(a.w, 0, pick(can, dim, warn), tag)
 		}
 		return
 	}
-	at := max(x+1, 41)
-	at = max(a.text(at, 0, pick(live, dim, warn), tag)+1, 48)
-	why := ks.Why
-	if why == "" {
-		why = knobDoc(r.knob, ks.Value)
+	if tag != "" {
+		at = a.text(at, 0, pick(can, dim, warn), tag) + 1
 	}
-	if a.w-at >= 14 || ks.Why != "" {
-		a.cut(at, 0, a.w-at, dim, why)
+	at = a.cut(at, 0, a.w-at, dim, why)
+	first, _, _ := strings.Cut(knobTexts[r.knob].about, ". ")
+	if x := max(at+2, 74); textWidth(first) < a.w-x {
+		a.text(x, 0, faint, strings.TrimSuffix(first, "."))
 	}
 }
 
@@ -85,18 +112,6 @@ func knobStyle(ks vmm.KnobState, shown string) style {
 		return dim
 	}
 	return value | strong
-}
-
-// knobDoc says what a value means.
-func knobDoc(k trace.Knob, v uint64) string {
-	switch k {
-	case trace.KnobFastpath:
-		return [...]string{"", "no fastpath", "as posted: only with APICv", "test, then PIR sync", "PIR sync, then test",
-			"0x6e0, HLT, INVD without condition"}[min(v, 5)]
-	case trace.KnobKick:
-		return [...]string{"", "up to 5.14", "5.15: the tax", "tax cut as posted", "5.17 on: as merged"}[min(v, 4)]
-	}
-	return trace.KnobSpecs[k].Doc
 }
 
 func stripKnobs(s *scene, a area) {
