@@ -51,7 +51,7 @@ func Scenes() []Scene {
 		{Name: "kicks", W: 140, H: 40, Theme: "dark", Alt: "kicks between two vCPUs that send each other interrupts",
 			Run: Run{Guest: "ping-pong", Args: "mode=hlt", VCPUs: 2}, Script: []string{"press :", "type halt-poll=off", "exits 900", "press a",
 				"exits 600", "press 4", "press z"},
-			Shows: []string{"source → tgt", "wake", "2 vCPU", "in-guest", "ipi"}},
+			Shows: []string{"waker", "wake", "2 vCPUs", "in-guest", "ipi"}},
 		{Name: "explain", W: 140, H: 40, Theme: "dark", Alt: "one late deadline explained: shares of its lateness by cause, and each step",
 			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"500", "press n", "press 2", "press e"},
 			Shows: []string{"where the time went", "step by step", "modelled"}},

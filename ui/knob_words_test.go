@@ -64,7 +64,10 @@ func TestKnobsOfARecordingSayWhatTheyAre(t *testing.T) {
 
 func TestTaxCutKeyPaysTheTaxAndGoesBackToWhatWasLeft(t *testing.T) {
 	r := newRig(t, 120, 40, 0)
-	set := func(v vmm.KickRules) { r.s.Do(vmm.Command{Verb: vmm.DoKnob, Knob: trace.KnobKick, Value: uint64(v)}); r.frame() }
+	set := func(v vmm.KickRules) {
+		r.s.Do(vmm.Command{Verb: vmm.DoKnob, Knob: trace.KnobKick, Value: uint64(v)})
+		r.frame()
+	}
 	for _, cut := range []vmm.KickRules{vmm.KickKD, vmm.KickKC} {
 		set(cut)
 		r.s.Done = nil
