@@ -16,7 +16,7 @@ type fastRules struct {
 	// testFirst: on re-entry the exit test comes before the PIR sync (5.8–5.14).
 	testFirst bool
 	// handlers are the fastpath handlers by exit reason.
-	handlers map[trace.ExitReason]fastHandler
+	handlers [trace.NumExits]fastHandler
 	// anyDeadline: a TSC-deadline write is taken without kvm_can_use_hv_timer.
 	anyDeadline bool
 	// icr is the result of an ICR write, and mapICR takes every ICR that fast
@@ -37,16 +37,16 @@ type fastHandler func(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.Fastpath
 var fastTable = [numRuleSets]fastRules{
 	RulesOff: {name: "off"},
 	RulesS004: {name: "s004v3", gated: true, icr: trace.FastSkip,
-		handlers: map[trace.ExitReason]fastHandler{
+		handlers: [trace.NumExits]fastHandler{
 			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer}},
 	Rules58: {name: "5.8", testFirst: true, icr: trace.FastHandled,
-		handlers: map[trace.ExitReason]fastHandler{
+		handlers: [trace.NumExits]fastHandler{
 			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer}},
 	Rules515: {name: "5.15", icr: trace.FastHandled,
-		handlers: map[trace.ExitReason]fastHandler{
+		handlers: [trace.NumExits]fastHandler{
 			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer}},
 	Rules618: {name: "6.18", icr: trace.FastReenter, mapICR: true, anyDeadline: true,
-		handlers: map[trace.ExitReason]fastHandler{
+		handlers: [trace.NumExits]fastHandler{
 			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer618,
 			trace.ExitHLT: fastHLT, trace.ExitINVD: fastINVD}},
 }
@@ -78,8 +78,8 @@ func (m *Machine) tryFast(p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, 
 	if m.st.knobs.Fastpath == RulesOff {
 		return trace.FastNone, trace.ClauseKnobOff
 	}
-	h, ok := r.handlers[v.reason]
-	if !ok {
+	h := r.handlers[v.reason]
+	if h == nil {
 		return trace.FastNone, trace.ClauseNoHandler
 	}
 	if r.gated {

@@ -83,12 +83,8 @@ func (m *Machine) fault(p PCPU, v *vcpu, vector uint8, code uint32, hasCode bool
 // gp queues #GP(0).
 func (m *Machine) gp(p PCPU, v *vcpu) { m.fault(p, v, 13, 0, true) }
 
-// deliverQueued hands the VM-entry field to the CPU; it returns the vector, 0
-// if there was none.
-func (m *Machine) deliverQueued(p PCPU, v *vcpu) uint64 {
-	if v.queued.Kind == BadEvent {
-		return 0
-	}
+// deliverQueued hands the VM-entry field to the CPU; it returns the vector.
+func (m *Machine) deliverQueued(v *vcpu) uint64 {
 	e := v.queued
 	v.queued = Event{}
 	v.cpu.Inject(e)
@@ -99,6 +95,11 @@ func (m *Machine) deliverQueued(p PCPU, v *vcpu) uint64 {
 // updateWindow tells the CPU what to stop for: with APICv an open window means
 // virtual-interrupt delivery, without it an interrupt-window exit.
 func (m *Machine) updateWindow(v *vcpu) {
+	quiet := !v.windowOn && v.nmis == 0 && v.apic.IRR.Empty()
+	if quiet && !v.windowSet {
+		return
+	}
+	v.windowSet = !quiet
 	irq, threshold := v.windowOn, uint8(0)
 	if vec, ok := v.apic.IRR.Highest(); ok {
 		if _, can := v.apic.Deliverable(); can {
@@ -120,8 +121,10 @@ func (m *Machine) arrive(p PCPU, v *vcpu) {
 		return
 	}
 	if !m.cfg.Exact { // a real CPU does not stop there: the handler follows the entry
-		m.sink.Emit(trace.Event{TSC: m.common(m.host.Now(p)), Kind: trace.KindGuestIRQ, Flags: trace.FlagInferred,
-			VCPU: uint8(v.id), PCPU: uint8(p), A: uint64(vec), B: b2u(v.apicv && kind == EventInterrupt && !v.viaEntry)})
+		if !m.mute.Has(trace.KindGuestIRQ) {
+			m.sink.Emit(trace.Event{TSC: m.common(m.host.Now(p)), Kind: trace.KindGuestIRQ, Flags: trace.FlagInferred,
+				VCPU: uint8(v.id), PCPU: uint8(p), A: uint64(vec), B: b2u(v.apicv && kind == EventInterrupt && !v.viaEntry)})
+		}
 		return
 	}
 	now := m.host.Now(p)

@@ -1,6 +1,7 @@
 package vmm
 
 import (
+	"ticktrap/internal/clock"
 	"ticktrap/trace"
 )
 
@@ -100,6 +101,18 @@ func (m *Machine) stepOuter(p PCPU, v *vcpu) {
 // stepPrepare is vcpu_enter_guest up to the point where IRQs are off and the
 // mode is IN_GUEST_MODE.
 func (m *Machine) stepPrepare(p PCPU, v *vcpu) {
+	if v.requests != 0 && m.serve(p, v) {
+		v.stage = StageAfter
+		return
+	}
+	m.spend(p, trace.PhasePrepare)
+	v.mode = trace.InGuestMode
+	v.stage = StageTest
+}
+
+// serve carries out the requests that are checked on the way into the guest; it
+// reports whether the vCPU now waits for a SIPI instead.
+func (m *Machine) serve(p PCPU, v *vcpu) (waits bool) {
 	if v.take(ReqMigrateTimer) {
 		m.migrateTimer(p, v)
 	}
@@ -109,8 +122,7 @@ func (m *Machine) stepPrepare(p PCPU, v *vcpu) {
 		m.applyAPICv(p, v)
 	}
 	if v.take(ReqInit) && m.acceptInit(p, v) {
-		v.stage = StageAfter
-		return
+		return true
 	}
 	if v.take(ReqNMI) {
 		v.processNMI()
@@ -119,14 +131,14 @@ func (m *Machine) stepPrepare(p PCPU, v *vcpu) {
 		m.spend(p, trace.PhaseEvent)
 		m.injectEvents(p, v)
 	}
-	m.spend(p, trace.PhasePrepare)
-	v.mode = trace.InGuestMode
-	v.stage = StageTest
+	return false
 }
 
 // stepTest is the rest of vcpu_enter_guest before the inner loop.
 func (m *Machine) stepTest(p PCPU, v *vcpu) {
-	m.syncPIR(p, v)
+	if v.apic.PI.ON {
+		m.syncPIR(p, v)
+	}
 	m.spend(p, trace.PhaseExitTest)
 	if m.exitRequest(p, v) != trace.ClauseNone {
 		m.cancelEntry(p, v)
@@ -157,6 +169,8 @@ func (m *Machine) exitRequest(p PCPU, v *vcpu) trace.Clause {
 		return trace.ClauseModeExiting
 	case v.requests != 0:
 		return trace.ClauseRequest
+	case m.cfg.Real: // the kernel looks at those
+		return trace.ClauseNone
 	case m.host.NeedResched(p, v.id):
 		return trace.ClauseNeedResched
 	case m.host.SignalPending(p, v.id):
@@ -182,13 +196,24 @@ func (m *Machine) stepEntry(p PCPU, v *vcpu) {
 		m.waitExpire(p, v, trace.WaitLate)
 	}
 	m.spend(p, trace.PhaseLateGap)
-	began := m.host.Now(p)
+	v.hv.fire = clock.Never
+	if hv != hvOff {
+		v.hv.fire = m.host.Now(p) + clock.TSC(hv)
+	}
 	m.spend(p, trace.PhaseEntry)
-	vector := m.deliverQueued(p, v)
-	v.entered = m.common(m.host.Now(p))
-	m.flushCosts(p, v)
-	m.emitAt(v.entered, p, v.id, trace.KindEntry, v.cpu.RIP(), vector, hv, b2u(v.reentry))
-	v.startHV(began, m.host.Now(p), hv)
+	vector := uint64(0)
+	if v.queued.Kind != BadEvent {
+		vector = m.deliverQueued(v)
+	}
+	if v.ncosts != 0 {
+		m.flushCosts(p, v)
+	}
+	if !m.mute.Has(trace.KindEntry) {
+		m.emitNow(p, v.id, trace.KindEntry, v.cpu.RIP(), vector, hv, b2u(v.reentry))
+	}
+	if hv != hvOff {
+		v.hv.fire = max(v.hv.fire, m.host.Now(p)) // the guest's first instruction, at the earliest
+	}
 	m.updateWindow(v)
 	v.stage = StageGuest
 }
@@ -234,7 +259,8 @@ func (m *Machine) stopped(p PCPU, v *vcpu, e Exit) {
 
 // leave is the VM-exit itself.
 func (m *Machine) leave(p PCPU, v *vcpu, e Exit, r trace.ExitReason, info1, info2 uint64) {
-	v.exit, v.reason, v.info = e, r, [2]uint64{info1, info2}
+	v.exit, v.reason = e, r
+	v.info[0], v.info[1] = info1, info2
 	v.exitedAt = m.common(e.At)
 	m.st.exits++
 	v.stage = StageExit
@@ -243,8 +269,12 @@ func (m *Machine) leave(p PCPU, v *vcpu, e Exit, r trace.ExitReason, info1, info
 // stepExit is the rest of vmx_vcpu_run and of the inner loop: the exit is
 // reported, the fastpath has its chance.
 func (m *Machine) stepExit(p PCPU, v *vcpu) {
-	m.flushConsole(p)
-	m.emitAt(v.exitedAt, p, v.id, trace.KindExit, uint64(v.reason), v.exit.RIP, v.info[0], v.info[1])
+	if m.st.ntext != 0 {
+		m.flushConsole(p)
+	}
+	if !m.mute.Has(trace.KindExit) {
+		m.emitAt(v.exitedAt, p, v.id, trace.KindExit, uint64(v.reason), v.exit.RIP, v.info[0], v.info[1])
+	}
 	m.spend(p, trace.PhaseExit)
 	result := m.fastpath(p, v)
 	if result == trace.FastReenter {
@@ -262,13 +292,13 @@ func (m *Machine) stepExit(p PCPU, v *vcpu) {
 
 // stepAfter is the tail of vcpu_run's loop.
 func (m *Machine) stepAfter(p PCPU, v *vcpu) {
-	v.take(ReqUnblock)
-	if v.apic.HasPendingTimer() {
+	v.requests &^= ReqUnblock
+	if v.apic.Timer.Pending && v.apic.HasPendingTimer() {
 		m.spend(p, trace.PhaseInjectTimer)
 		m.injectTimer(p, v, trace.SourceTimer)
 	}
 	v.stage = StageOuter
-	if m.host.NeedResched(p, v.id) {
+	if !m.cfg.Real && m.host.NeedResched(p, v.id) {
 		m.host.Yield(p, v.id)
 	}
 }

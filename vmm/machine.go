@@ -30,6 +30,14 @@ type Config struct {
 	// Exact says that Run stops to the instruction, so that the arrival in an
 	// interrupt handler can be seen when it happens.
 	Exact bool
+	// Real says that the host is a real one: its kernel schedules the threads and
+	// interrupts guests by itself, and time passes without being spent.
+	Real bool
+	// Mute are the events that nobody wants: they are not made.
+	Mute trace.KindSet
+	// Joined are phases that a real host does not measure apart: their time counts
+	// to the phase that comes next. A virtual host has to spend every phase.
+	Joined trace.PhaseSet
 	// Faults are the bugs that the machine has on purpose.
 	Faults Faults
 }
@@ -44,6 +52,9 @@ type Machine struct {
 	host  Host
 	bus   Bus
 	sink  trace.Sink
+	// mute and joined are those of cfg.
+	mute   trace.KindSet
+	joined trace.PhaseSet
 
 	vcpus []vcpu
 	st    shared
@@ -92,12 +103,12 @@ type vcpu struct {
 	exit     Exit
 	reason   trace.ExitReason
 	info     [2]uint64
-	entered  clock.TSC // common line, of the last VM-entry
 	exitedAt clock.TSC
 	reentry  bool
 	// queued is an event already taken from the APIC for VM-entry.
 	queued    Event
 	windowOn  bool
+	windowSet bool // the CPU was told to stop for a window or a low CR8
 	immediate bool // an immediate exit is forced at the next entry
 	// taking is the kind of an event given to the CPU but not yet delivered,
 	// vector its vector; viaEntry says that it came by the VM-entry field.
@@ -147,7 +158,11 @@ func New(cfg Config) (*Machine, error) {
 	if cfg.PCPUs < 1 || cfg.PCPUs > maxPCPUs {
 		return nil, fmt.Errorf("%d host CPUs: want 1 to %d", cfg.PCPUs, maxPCPUs)
 	}
-	m := &Machine{cfg: cfg, hz: cfg.Hz, scale: clock.NewScale(cfg.Hz), host: cfg.Host, sink: cfg.Sink}
+	m := &Machine{cfg: cfg, hz: cfg.Hz, scale: clock.NewScale(cfg.Hz), host: cfg.Host, sink: cfg.Sink,
+		mute: cfg.Mute, joined: cfg.Joined}
+	if cfg.Mute.Has(trace.KindCost) {
+		m.joined = trace.AllPhases
+	}
 	m.st.knobs = cfg.Knobs
 	for i := range m.st.loaded {
 		m.st.loaded[i] = -1
@@ -199,11 +214,18 @@ func (m *Machine) Stop(p PCPU, how trace.EndKind, code uint32, detail uint64) {
 	m.emit(p, trace.NoCPU, trace.KindEnd, uint64(how), uint64(code), detail, 0)
 }
 
-// emit reports an event now on p.
+// emit reports an event now on p, if anybody wants it.
 func (m *Machine) emit(p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
+	if !m.mute.Has(k) {
+		m.emitNow(p, v, k, a, b, c, d)
+	}
+}
+
+func (m *Machine) emitNow(p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
 	m.emitAt(m.common(m.host.Now(p)), p, v, k, a, b, c, d)
 }
 
+// emitAt reports an event that somebody wants.
 func (m *Machine) emitAt(at clock.TSC, p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
 	m.sink.Emit(trace.Event{TSC: at, Kind: k, VCPU: uint8(v), PCPU: uint8(p), A: a, B: b, C: c, D: d})
 }
@@ -222,6 +244,12 @@ func (v *vcpu) toCommon(g clock.TSC) clock.TSC { return g.Add(-v.tscOffset) }
 
 // spend accounts host work on p to the vCPU loaded there.
 func (m *Machine) spend(p PCPU, ph trace.Phase) {
+	if !m.joined.Has(ph) {
+		m.pay(p, ph)
+	}
+}
+
+func (m *Machine) pay(p PCPU, ph trace.Phase) {
 	m.account(p, ph, m.host.Spend(p, ph))
 }
 
@@ -229,7 +257,7 @@ func (m *Machine) spend(p PCPU, ph trace.Phase) {
 // of one event are full, they are reported and filled anew.
 func (m *Machine) account(p PCPU, ph trace.Phase, c clock.Cycles) {
 	l := m.st.loaded[p]
-	if l < 0 || c <= 0 {
+	if l < 0 || c <= 0 || m.mute.Has(trace.KindCost) {
 		return
 	}
 	v := &m.vcpus[l]

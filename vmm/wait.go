@@ -1,7 +1,6 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
 	"ticktrap/lapic"
 	"ticktrap/trace"
 )
@@ -62,12 +61,3 @@ func (m *Machine) programHV(p PCPU, v *vcpu) uint64 {
 }
 
 const hvOff = 1<<64 - 1
-
-// startHV begins the count of the preemption timer: it counts from began, the start
-// of VM-entry, and exits at now, the guest's first instruction, at the earliest.
-func (v *vcpu) startHV(began, now clock.TSC, hv uint64) {
-	v.hv.fire = clock.Never
-	if hv != hvOff {
-		v.hv.fire = max(now, began+clock.TSC(hv))
-	}
-}
