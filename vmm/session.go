@@ -118,6 +118,9 @@ type Status struct {
 	Branch    int
 	Replaying bool
 	Head      clock.TSC
+	// Past is true while the view is in the past of a run that cannot be repeated:
+	// what it has shown is played, up to Head, its present.
+	Past bool
 	// File is the recording that is played, empty for a run.
 	File      string
 	Recording string // path, empty if not recording

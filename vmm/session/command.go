@@ -14,6 +14,9 @@ import (
 // refuse says why a command is not possible, as far as the last frame tells.
 func (l *Live) refuse(c *vmm.Command) error {
 	ended := l.frame.Status.Run == vmm.Ended
+	if l.frame.Status.Past && c.Verb == vmm.DoKnob {
+		return errPast
+	}
 	switch c.Verb {
 	case vmm.DoRun, vmm.DoStepExit, vmm.DoStepDeadline:
 		if ended {
@@ -45,7 +48,7 @@ func (l *Live) refuse(c *vmm.Command) error {
 			return err
 		}
 	case vmm.DoSpeed:
-		if l.frame.Header.Provenance == trace.Measured {
+		if l.frame.Header.Provenance == trace.Measured && !l.frame.Status.Past {
 			return errors.New("the guest runs in real time: its speed cannot be set")
 		}
 		if c.Speed < 0 || c.Speed > 1e6 {
@@ -78,6 +81,26 @@ func (l *Live) refuse(c *vmm.Command) error {
 // obey carries out a command.
 func (l *Live) obey(c vmm.Command) {
 	l.notice = ""
+	switch {
+	case l.past != nil && forPast(c.Verb):
+		l.inPast(c)
+	case l.past == nil && l.r.seen != nil && goesBack(c.Verb):
+		l.lookBack(c)
+	case l.past != nil && c.Verb == vmm.DoKnob:
+		l.notice = errPast.Error()
+	default:
+		l.carryOut(c)
+	}
+	l.publish()
+}
+
+// goesBack reports whether a command leads to what has been passed.
+func goesBack(v vmm.Verb) bool {
+	return v == vmm.DoBackExit || v == vmm.DoBackDeadline || v == vmm.DoBackTo || v == vmm.DoSeek
+}
+
+// carryOut carries out a command on the run.
+func (l *Live) carryOut(c vmm.Command) {
 	switch c.Verb {
 	case vmm.DoRun:
 		l.r.NoGoal()
@@ -117,7 +140,6 @@ func (l *Live) obey(c vmm.Command) {
 	case vmm.DoMark:
 		l.r.Mark(c.Text)
 	}
-	l.publish()
 }
 
 // turn turns a knob. If that begins a new branch the recording ends: its file
@@ -143,6 +165,11 @@ func (l *Live) breakAt(text string) {
 	l.breakText = text
 	l.toGoal = false
 	l.arm(text)
+	if l.past != nil {
+		if err := l.past.Do(vmm.Command{Verb: vmm.DoBreak, Text: text}); err != nil {
+			l.notice = err.Error()
+		}
+	}
 }
 
 // arm gives the runner the condition to stop at.

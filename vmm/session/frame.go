@@ -21,6 +21,9 @@ func copyFrame(dst, src *vmm.Frame) {
 	dst.Knobs = append(dst.Knobs[:0], src.Knobs...)
 	dst.CPUs = append(dst.CPUs[:0], src.CPUs...)
 	dst.Others = append(dst.Others[:0], src.Others...)
+	dst.Marks = append(dst.Marks[:0], src.Marks...)
+	dst.Timeline.From, dst.Timeline.To, dst.Timeline.Complete = src.Timeline.From, src.Timeline.To, src.Timeline.Complete
+	dst.Timeline.Buckets = append(dst.Timeline.Buckets[:0], src.Timeline.Buckets...)
 }
 
 // publish makes a new frame.
@@ -28,6 +31,15 @@ func (l *Live) publish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := &l.frame
+	if l.past != nil {
+		l.framePast(f)
+		f.Others = l.r.Others(f.Others)
+		if l.present(); l.past != nil {
+			return
+		}
+	}
+	f.Timeline = vmm.Timeline{Buckets: f.Timeline.Buckets[:0]}
+	f.Marks = append(f.Marks[:0], l.marks.List()...)
 	f.Header = l.r.header
 	l.r.st.CopyTo(&f.State)
 	f.CPUs = l.r.eng.CPUs(f.CPUs[:0])
@@ -38,7 +50,7 @@ func (l *Live) publish() {
 
 func (l *Live) status() vmm.Status {
 	s := vmm.Status{Run: vmm.Paused, Now: l.r.eng.Now(), Speed: l.speed, Rate: l.meter.rate(l.r.header.Hz),
-		CanBack: l.r.CanBack(), Break: l.breakText, Notice: l.notice}
+		CanBack: l.r.CanBack() || l.r.seen != nil, Break: l.breakText, Notice: l.notice}
 	if l.running {
 		s.Run = vmm.Running
 	} else {

@@ -41,6 +41,8 @@ type Live struct {
 	// for one stop.
 	breakText, goal string
 	toGoal          bool
+	past            *Replay // what is shown instead of the run, nil if it is shown itself
+	marks           Marks   // bookmarks in the past
 }
 
 // slice is how long the model runs between two looks at the commands. A look
@@ -62,6 +64,15 @@ type Options struct {
 
 // NewLive starts a run.
 func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
+	l, err := newLive(r, wall, o)
+	if err == nil {
+		go l.loop()
+	}
+	return l, err
+}
+
+// newLive makes a Live whose loop does not run yet.
+func newLive(r *Runner, wall Wall, o Options) (*Live, error) {
 	l := &Live{cmds: make(chan vmm.Command, 64), wish: make(chan struct{}, 1), quit: make(chan struct{}),
 		done: make(chan struct{}), r: r, wall: wall, running: !o.Paused, speed: o.Speed}
 	if l.realTime() {
@@ -78,7 +89,6 @@ func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
 	l.pace.restart(r.eng.Now(), wall.Now())
 	l.meter.restart(r.eng.Now(), wall.Now())
 	l.publish()
-	go l.loop()
 	return l, nil
 }
 
@@ -202,6 +212,9 @@ func (l *Live) advance() {
 // finish ends the run.
 func (l *Live) finish() {
 	err := errors.Join(l.stopRecord(), l.r.eng.Close())
+	if l.past != nil {
+		err = errors.Join(err, l.past.Close())
+	}
 	l.mu.Lock()
 	l.err = err
 	l.mu.Unlock()

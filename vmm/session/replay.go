@@ -29,6 +29,7 @@ type Replay struct {
 	cur       *trace.Cursor
 	st        trace.State
 	running   bool
+	playedOut bool // it was running when it reached the end
 	speed     float64
 	pace      pace
 	notice    string
@@ -128,6 +129,7 @@ func (p *Replay) play() {
 	}
 	if err != nil || reached {
 		p.running = false
+		p.playedOut = err == nil && p.st.Events >= p.rec.Events() && p.notice == ""
 		p.note(err)
 	}
 }

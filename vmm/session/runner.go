@@ -41,6 +41,7 @@ type Runner struct {
 	halt   bool             // leave Run at the next opportunity
 	silent bool             // a stretch is run through again: the tees know it
 	past   *history         // nil where the run is not reversible
+	seen   *seen            // what it has shown, nil where it is reversible
 	stopAt *query.Condition // break condition, nil if none
 	hit    bool             // it held
 	watch  trace.Sink       // sees every event, a known stretch included
@@ -78,8 +79,13 @@ func NewRunner(make Factory) (*Runner, error) {
 }
 
 // KeepHistory makes the run reversible from now on, where the engine can go
-// back. It must be called before the first RunTo.
-func (r *Runner) KeepHistory() { r.past = newHistory(r) }
+// back; where it cannot what the run shows is kept, to be looked at again. It
+// must be called before the first RunTo.
+func (r *Runner) KeepHistory() {
+	if r.past = newHistory(r); r.past == nil {
+		r.seen = newSeen(r)
+	}
+}
 
 // Header describes the run.
 func (r *Runner) Header() *trace.Header { return &r.header }

@@ -22,6 +22,8 @@ type seen struct {
 type part struct {
 	w   *trace.Writer // nil once the next part has begun
 	buf []byte
+	// base is the number of bytes that the state it begins with takes.
+	base int64
 }
 
 // Write implements io.Writer.
@@ -51,6 +53,7 @@ func (s *seen) begin() {
 	if p.w, s.err = s.r.beginRecording(p); s.err != nil {
 		return
 	}
+	p.base = p.w.Size()
 	if n := len(s.parts); n > 0 {
 		s.parts[n-1].w = nil // with its buffers
 	}
@@ -65,10 +68,10 @@ func (s *seen) Emit(e trace.Event) {
 	if s.err != nil {
 		return
 	}
-	w := s.parts[len(s.parts)-1].w
-	w.Emit(e)
-	if s.err = w.Err(); s.err == nil && w.Size() >= s.size {
-		w.Flush()
+	p := s.parts[len(s.parts)-1]
+	p.w.Emit(e)
+	if s.err = p.w.Err(); s.err == nil && p.w.Size()-p.base >= s.size {
+		p.w.Flush()
 		s.begin()
 	}
 }
