@@ -47,3 +47,11 @@ type Exacter interface {
 	Engine
 	Exact(bool)
 }
+
+// Witness is an Engine that watches its guest from outside: it says what each
+// figure rests on, and how far its guest has run on beyond the events handed on.
+type Witness interface {
+	Engine
+	Figures() KnownFigures
+	Ahead() Ahead
+}

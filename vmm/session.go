@@ -29,11 +29,15 @@ type Frame struct {
 	// Knobs are the knobs with what the engine can do about them, in the order
 	// of trace.Knob.
 	Knobs []KnobState
+	// Known says how each figure is known; a run on the model and a recording do
+	// not say.
+	Known KnownFigures
 	// Others are runs to compare with: the branch that was left last, or another
 	// file and the whole of this one. They are shared and do not change.
 	Others []*OtherRun
 	// Timeline is the whole of a recording in coarse steps, for a seek bar. It is
-	// filled while the recording is read through in the background.
+	// filled while the recording is read through in the background. In the past of
+	// a run it is what the run has come to, the known future included.
 	Timeline Timeline
 	// Marks are the bookmarks beside a recording, by time. Those that events tell
 	// of are in State.
@@ -100,6 +104,31 @@ type CPUFrame struct {
 	Code   []byte
 	CodeAt uint64
 	Bits   int // 16, 32 or 64
+	// APIC is the local APIC read together with Regs.
+	APIC APICFrame
+}
+
+// APICFrame is what was read of a local APIC. It is worth more than what events
+// tell, which may have begun late, or miss what the guest does without an exit.
+type APICFrame struct {
+	Known bool // the rest was read
+	At    clock.TSC
+	// Regs are the registers, Regs.Deadline the TSC-deadline MSR as the guest
+	// reads it. Seen is not used.
+	Regs  trace.APICRegisters
+	TMCCT uint32
+	PPR   uint8
+	// IRR, ISR and TMR are the sets of vectors.
+	IRR, ISR, TMR trace.Vectors
+	// Deadline is Regs.Deadline on the common line, 0 if the MSR is 0.
+	Deadline clock.TSC
+}
+
+// Ahead says how much further the guest is than what is shown of it.
+type Ahead struct {
+	Events, Exits uint64
+	// AtLeast: events were lost on the way, so there may be more.
+	AtLeast bool
 }
 
 // Status is the state of a session.
@@ -121,6 +150,9 @@ type Status struct {
 	// Past is true while the view is in the past of a run that cannot be repeated:
 	// what it has shown is played, up to Head, its present.
 	Past bool
+	// Ahead is how much further than State the guest of a run in real time is
+	// that is paused.
+	Ahead Ahead
 	// File is the recording that is played, empty for a run.
 	File      string
 	Recording string // path, empty if not recording
