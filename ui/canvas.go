@@ -233,6 +233,15 @@ func (a area) markColumns(x0, x1 int) {
 	}
 }
 
+// restyle gives the columns from x0 to x1 another style.
+func (a area) restyle(x0, x1 int, s style) {
+	for x := max(x0, 0); x <= min(x1, a.w-1); x++ {
+		for y := range a.h {
+			a.c.cells[(a.y+y)*a.c.w+a.x+x].s = s
+		}
+	}
+}
+
 // has reports whether a cell of the canvas is in a.
 func (a area) has(x, y int) bool { return x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h }
 

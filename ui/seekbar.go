@@ -51,7 +51,8 @@ func (m *Model) seekEnd(end keymap.Action) tea.Cmd {
 }
 
 // presentBar draws the seek bar: how many deadlines of each stretch were late as
-// a column, turned knobs, bookmarks and the position.
+// a column, turned knobs, bookmarks and the position. In the past of a run what it
+// has come to since stands dimmed behind the position.
 func presentBar(s *scene, a area) {
 	from, to := barSpan(s.f)
 	bar := a.sub(barLead, 0, a.w-barLead-2, 1)
@@ -71,7 +72,11 @@ func presentBar(s *scene, a area) {
 		bar.put(col(k.At), 0, knobRune(s, k), knobMark|strong)
 	}
 	eachMark(s.f, func(_ string, at clock.TSC) { bar.put(col(at), 0, '◆', notice) })
-	bar.put(col(s.f.Status.Now), 0, '┃', value|strong|selected)
+	now := col(s.f.Status.Now)
+	if s.f.Status.File == "" {
+		bar.restyle(now+1, bar.w-1, faint)
+	}
+	bar.put(now, 0, '┃', value|strong|selected)
 }
 
 // pastBuckets is a time line of the deadlines that are kept, for a run that has

@@ -39,6 +39,9 @@ func (l *Live) publish() {
 		}
 	}
 	f.Timeline = vmm.Timeline{Buckets: f.Timeline.Buckets[:0]}
+	if _, replaying, _ := l.r.Where(); replaying {
+		l.r.Known(&f.Timeline)
+	}
 	f.Marks = append(f.Marks[:0], l.marks.List()...)
 	f.Header = l.r.header
 	l.r.st.CopyTo(&f.State)

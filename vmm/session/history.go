@@ -22,6 +22,7 @@ type history struct {
 	rose    [numMeasures]uint64 // positions at which the measures rose last
 	head    uint64              // furthest position of this branch
 	headTSC clock.TSC
+	known   known
 	branch  int           // number of this branch, from 0
 	ahead   trace.State   // at the head, noted when it was left
 	other   *vmm.OtherRun // what was left behind by the last branching, nil if nothing
@@ -143,6 +144,7 @@ func (h *history) fork(r *Runner) {
 	h.last = h.points[n-1].st.Kinds[trace.KindExit]
 	h.other = &vmm.OtherRun{Name: fmt.Sprintf("branch %d", h.branch), Header: r.header, Fork: r.eng.Now()}
 	h.ahead.CopyTo(&h.other.State)
+	h.known.cut(&r.st)
 	h.branch++
 }
 

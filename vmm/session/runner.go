@@ -147,6 +147,9 @@ func (r *Runner) emit(e trace.Event) {
 			s.Emit(e)
 		}
 	}
+	if r.past != nil && (e.Kind == trace.KindGuestIRQ || e.Kind == trace.KindKnob) {
+		r.past.known.take(&e, &r.st, r.st.Deadlines.Count() != before)
+	}
 	if r.watch != nil {
 		r.watch.Emit(e)
 	}
@@ -326,6 +329,16 @@ func (r *Runner) Where() (branch int, replaying bool, head clock.TSC) {
 		return 0, false, r.eng.Now()
 	}
 	return r.past.branch, r.past.replaying(), max(r.past.headTSC, r.eng.Now())
+}
+
+// Known fills line with what the present branch has come to, what lies ahead
+// included; where a run is not reversible, with nothing.
+func (r *Runner) Known(line *vmm.Timeline) {
+	if r.past == nil {
+		*line = vmm.Timeline{Buckets: line.Buckets[:0]}
+		return
+	}
+	r.past.known.timeline(line, max(r.past.headTSC, r.eng.Now()))
 }
 
 // Others appends the runs to compare with to dst[:0]: the branch that was left
