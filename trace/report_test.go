@@ -154,3 +154,28 @@ func TestNanosecondsRoundToTheNearest(t *testing.T) {
 		}
 	}
 }
+
+// Lateness of a slow or busy host has more digits than its column.
+func TestFiguresOfTheReportNeverTouch(t *testing.T) {
+	tests := []struct {
+		name string
+		l    ReportLateness
+		want string
+	}{
+		{"narrow", ReportLateness{Min: -12, P50: 3, P90: 4, P99: 5, P999: 6, Max: 7, Mean: 3.2},
+			"cycles           -12        3        4        5        6        7        3.2\n"},
+		{"wide", ReportLateness{Min: 82497, P50: 216959, P90: 664575, P99: 56754175, P999: 107085823, Max: 128665841,
+			Mean: 2148180.6}, "cycles         82497   216959   664575 56754175 107085823 128665841 2148180.6\n"},
+		{"a wide one is made up for", ReportLateness{Min: -1234567890, P50: 1, P90: 2, P99: 3, P999: 4, Max: 5, Mean: 1},
+			"cycles      -1234567890     1        2        3        4        5        1.0\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var text reportText
+			text.lateness("cycles", &tt.l)
+			if got := text.String(); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}

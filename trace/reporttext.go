@@ -172,7 +172,23 @@ func (t *reportText) latenessHead(name string) {
 }
 
 func (t *reportText) lateness(name string, l *ReportLateness) {
-	fmt.Fprintf(t, "%-*s%9d%9d%9d%9d%9d%9d%11.1f\n", label, name, l.Min, l.P50, l.P90, l.P99, l.P999, l.Max, l.Mean)
+	values := []int64{l.Min, l.P50, l.P90, l.P99, l.P999, l.Max}
+	fmt.Fprintf(t, "%-*s", label, name)
+	over := 0 // columns by which the figures so far are wider than their heads
+	for _, v := range values {
+		over = t.column(9, over, fmt.Sprint(v))
+	}
+	t.column(11, over, fmt.Sprintf("%.1f", l.Mean))
+	t.WriteByte('\n')
+}
+
+// column writes s right-aligned in w columns, with a blank in front of it. It
+// takes back what figures before it took too much, and returns what is still
+// too much.
+func (t *reportText) column(w, over int, s string) int {
+	pad := max(w-over-len(s), 1)
+	fmt.Fprintf(t, "%*s%s", pad, "", s)
+	return over + pad + len(s) - w
 }
 
 func (t *reportText) exits() {

@@ -35,6 +35,18 @@ func signed3(n int64) string {
 	return "0"
 }
 
+// signedIn is signed3, shortened where that is wider than w: "+129M".
+func signedIn(w int, n int64) string {
+	s := signed3(n)
+	switch {
+	case textWidth(s) <= w:
+		return s
+	case n < 0:
+		return "−" + short(uint64(-n))
+	}
+	return "+" + short(uint64(n))
+}
+
 // plain3 is group3 of a signed number, without a plus sign.
 func plain3(n int64) string {
 	if n < 0 {

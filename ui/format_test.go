@@ -85,3 +85,15 @@ func TestSymlogIsOddAndMonotonic(t *testing.T) {
 		last = got
 	}
 }
+
+func TestFiguresTooWideForTheirColumnAreShortened(t *testing.T) {
+	tests := []struct {
+		n    int64
+		want string
+	}{{216959, "+216,959"}, {-9999999, "−9,999,999"}, {56754175, "+56.8M"}, {-107085823, "−107M"}, {0, "0"}}
+	for _, tt := range tests {
+		if got := signedIn(10, tt.n); got != tt.want {
+			t.Errorf("signedIn(10, %d) = %q, want %q", tt.n, got, tt.want)
+		}
+	}
+}

@@ -106,7 +106,7 @@ func latePercentile(s *scene, a area, y int, name string, l *trace.Lateness, bot
 			a.right(10, y, lateStyle(v), duration(cyclesToNanos(s.hz(), v)))
 			return
 		}
-		a.right(10, y, lateStyle(v), signed3(int64(v)))
+		a.right(10, y, lateStyle(v), signedIn(10, int64(v)))
 		if both {
 			a.right(21, y, dim, duration(cyclesToNanos(s.hz(), v)))
 		}
