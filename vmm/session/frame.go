@@ -16,7 +16,7 @@ func (l *Live) Frame(f *vmm.Frame) {
 }
 
 func copyFrame(dst, src *vmm.Frame) {
-	dst.Header, dst.Status = src.Header, src.Status
+	dst.Header, dst.Status, dst.Known = src.Header, src.Status, src.Known
 	src.State.CopyTo(&dst.State)
 	dst.Knobs = append(dst.Knobs[:0], src.Knobs...)
 	dst.CPUs = append(dst.CPUs[:0], src.CPUs...)
@@ -49,6 +49,12 @@ func (l *Live) publish() {
 	f.Knobs = append(f.Knobs[:0], l.r.eng.Knobs()...)
 	f.Status = l.status()
 	f.Others = l.r.Others(f.Others)
+	if w, ok := l.r.eng.(vmm.Witness); ok {
+		f.Known = w.Figures()
+		if !l.running {
+			f.Status.Ahead = w.Ahead()
+		}
+	}
 }
 
 func (l *Live) status() vmm.Status {

@@ -102,6 +102,7 @@ func (l *Live) present() {
 func (l *Live) framePast(f *vmm.Frame) {
 	l.past.Frame(f)
 	s := &f.Status
+	f.Known = vmm.KnownFigures{}
 	s.Past, s.File, s.Branch, s.End, s.EndCode = true, "", 0, trace.BadEnd, 0
 	if s.Run == vmm.Ended {
 		s.Run = vmm.Paused
