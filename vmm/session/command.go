@@ -216,7 +216,7 @@ func (l *Live) stopped() {
 		if l.toGoal {
 			text = l.goal
 		}
-		l.notice = "stopped at " + text
+		l.notice = stoppedAt(text, l.r.hitAt)
 	}
 	if l.toGoal {
 		l.toGoal = false

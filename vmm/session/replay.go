@@ -159,7 +159,7 @@ func (p *Replay) forward(before func(*trace.Event) bool, breaks bool) (reached b
 		}
 		p.st.Apply(&e)
 		if breaks && p.breakAt != nil && p.breakAt.Eval(query.MomentOf(&e, &p.st), p.rec.Header().Hz) {
-			p.notice = "stopped at " + p.breakText
+			p.notice = stoppedAt(p.breakText, placeOf(&e, &p.st))
 			return true, nil
 		}
 	}
@@ -305,9 +305,11 @@ func (p *Replay) runTo(text string) error {
 		return err
 	}
 	p.running = false
-	hit := false
+	hit, place := false, ""
 	if err := p.scan(func(e *trace.Event) bool {
-		hit = c.Eval(query.MomentOf(e, &p.st), p.rec.Header().Hz)
+		if hit = c.Eval(query.MomentOf(e, &p.st), p.rec.Header().Hz); hit {
+			place = placeOf(e, &p.st)
+		}
 		return hit
 	}); err != nil {
 		return err
@@ -315,7 +317,7 @@ func (p *Replay) runTo(text string) error {
 	if !hit {
 		return errors.New("nowhere after this: " + text)
 	}
-	p.notice = "stopped at " + text
+	p.notice = stoppedAt(text, place)
 	return nil
 }
 
@@ -347,7 +349,7 @@ func (p *Replay) backTo(text string) error {
 	}
 	p.running = false
 	end, first := p.st.Events, p.rec.First()
-	at := first
+	at, place := first, ""
 	for back := trace.Seq(1 << 12); at == first && end > first; back *= 2 {
 		from := p.before(end, back)
 		if err := p.cur.StateAt(from, &p.st); err != nil {
@@ -355,7 +357,7 @@ func (p *Replay) backTo(text string) error {
 		}
 		if err := p.scan(func(e *trace.Event) bool {
 			if p.st.Events < end && c.Eval(query.MomentOf(e, &p.st), p.rec.Header().Hz) {
-				at = p.st.Events
+				at, place = p.st.Events, placeOf(e, &p.st)
 			}
 			return p.st.Events >= end
 		}); err != nil {
@@ -372,7 +374,7 @@ func (p *Replay) backTo(text string) error {
 	if at == first {
 		return errors.New("nowhere before this: " + text)
 	}
-	p.notice = "stopped at " + text
+	p.notice = stoppedAt(text, place)
 	return nil
 }
 

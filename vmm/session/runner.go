@@ -44,6 +44,7 @@ type Runner struct {
 	seen   *seen            // what it has shown, nil where it is reversible
 	stopAt *query.Condition // break condition, nil if none
 	hit    bool             // it held
+	hitAt  string           // where, in words
 	watch  trace.Sink       // sees every event, a known stretch included
 }
 
@@ -154,6 +155,9 @@ func (r *Runner) emit(e trace.Event) {
 		r.watch.Emit(e)
 	}
 	if r.stopAt != nil && r.stopAt.Eval(query.MomentOf(&e, &r.st), r.header.Hz) {
+		if !r.hit {
+			r.hitAt = placeOf(&e, &r.st)
+		}
 		r.hit, r.halt = true, true
 	}
 	switch e.Kind {
