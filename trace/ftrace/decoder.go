@@ -21,6 +21,8 @@ type Options struct {
 	Advance clock.Nanos
 	// APICv says whether APICv was active at the start.
 	APICv Known
+	// NextRIP says whether an AMD CPU gives the next RIP (kvm_amd.nrips).
+	NextRIP Known
 	// Mine reports whether a thread may act on the VM that is decoded: its vCPU
 	// threads, the VMM's others and KVM's own for it. Lines of all others then
 	// belong to other VMs of the host. Nil means that nobody can tell: a vCPU's

@@ -133,7 +133,7 @@ func (d *Decoder) msr(l *rawLine, m *match) {
 	index, value, write := m.num[fIndex], m.num[fValue], string(m.text[fWord]) == "write"
 	gp := m.set(fMark)
 	if v != nil {
-		v.msr, v.msrKnown = index, true
+		v.msr, v.msrValue, v.msrKnown = index, value, true
 		if write && !gp && index == msrTSCDeadline {
 			d.deadlineWrite(v, l, value)
 		}
@@ -233,13 +233,35 @@ func (d *Decoder) flushFast(v *vcpu, l *rawLine, entered bool) {
 	d.emit(v, l, trace.KindFastpath, clause != trace.ClauseNone, uint64(v.exit), uint64(r), uint64(clause), v.fastMSR())
 }
 
+// whyNotICR is the first clause that keeps a write of ICR from the fastpath of
+// 5.8 to 6.17 in x2APIC mode.
+func whyNotICR(icr uint64) trace.Clause {
+	switch {
+	case icr>>18&3 != 0:
+		return trace.ClauseShorthand
+	case icr>>11&1 != 0:
+		return trace.ClauseLogical
+	case icr>>8&7 != 0:
+		return trace.ClauseNotFixed
+	case icr>>32 == 0xffffffff:
+		return trace.ClauseBroadcast
+	}
+	return trace.ClauseNoKernelLAPIC
+}
+
 // whyNot deduces the first clause that kept an exit from the fastpath, from the
 // rules of the trace's kernel.
 func (d *Decoder) whyNot(v *vcpu) trace.Clause {
 	k := d.report.Kernel
+	if d.opts.NextRIP == No && k.Since >= V(6, 12) && (v.exit == trace.ExitMSRWrite || v.exit == trace.ExitHLT) {
+		return trace.ClauseNoNextRIP // looked at before the MSR
+	}
 	switch v.exit {
 	case trace.ExitMSRWrite:
-		if v.msrKnown && v.msr != msrTSCDeadline && v.msr != msrICR {
+		switch {
+		case v.msrKnown && v.msr == msrICR && k.Until != 0 && k.Until < V(6, 18):
+			return whyNotICR(v.msrValue)
+		case v.msrKnown && v.msr != msrTSCDeadline && v.msr != msrICR:
 			return trace.ClauseOtherMSR
 		}
 		if d.report.vendor == vendorAMD {

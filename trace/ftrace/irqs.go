@@ -153,7 +153,9 @@ func (d *Decoder) probeHalt(l *rawLine, a *probeArgs) {
 	}
 	v.address(a)
 	v.halted = true
-	d.emit(v, l, trace.KindHalt, true, uint64(trace.HaltPolling), uint64(v.poll), 0, 0)
+	if v.poll > 0 { // with 0 it blocks at once
+		d.emit(v, l, trace.KindHalt, true, uint64(trace.HaltPolling), uint64(v.poll), 0, 0)
+	}
 }
 
 func (d *Decoder) probeBlock(l *rawLine, a *probeArgs) {

@@ -16,7 +16,7 @@ type vcpu struct {
 	inGuest, seen bool
 	exit          trace.ExitReason
 	exitAt        clock.TSC
-	msr           uint64 // of the last MSR exit, if known
+	msr, msrValue uint64 // of the last MSR exit, if known
 	msrKnown      bool
 	regSeen       bool // kvm_apic reported this exit's access
 
