@@ -34,37 +34,49 @@ func presentHeader(s *scene, a area) {
 		{name, brand, 0}, {" ", text, 0}, {guest, value | strong, 0}, {argsWord(h.Args), dim, 7},
 		{"  ", text, 0}, {" " + word + " ", badge, 0}, {"  ", text, 0}, {"engine ", label, 2}, {h.Engine, value, 0},
 		{"  LAPIC in ", label, 1}, {h.LAPIC, value, 1}, {"  ", text, 3}, {vcpuCount(h), value, 3},
-		{"  seed ", label, 5}, {strconv.FormatUint(h.Seed, 10), value, 5}, {profileLabel(h), label, 6}, {h.Profile, value, 6},
+		{seedWord(h), dim, 5}, {profileLabel(h), label, 6}, {h.Profile, value, 6},
 	})
 	a.pieces(a.w-right, 0, right, state)
 	lost := []piece{}
 	if l := s.state().Lost; l.Gaps > 0 {
 		lost = append(lost, piece{"  lost ", bad, 0}, piece{lossWord(l), bad, 0})
 	}
-	x := a.pieces(1, 1, a.w-1, append([]piece{
+	session := sessionPieces(s)
+	x := a.pieces(1, 1, a.w-1-piecesWidth(session, 0), append([]piece{
 		{"t ", label, 0}, {virtualTime(h.Hz, st.Now), value, 0}, {"  TSC ", label, 0}, {group3(uint64(st.Now)), value, 0},
 		{"  " + hzWord(uint64(h.Hz)), dim, 2}, {"  exits ", label, 1}, {group3(s.state().Exits.N), value, 1},
 		{"  deadlines ", label, 3}, {group3(s.state().Deadlines.Count()), value, 3},
 		{"  events ", label, 4}, {group3(uint64(s.state().Events)), value, 4},
 	}, lost...))
-	x = a.pieces(x, 1, a.w-x, sessionPieces(s.f))
+	x = a.pieces(x, 1, a.w-x, session)
 	if host := h.Host; host != "" && a.w-x > textWidth(host)/2+6 {
 		a.cut(x+2, 1, a.w-x-3, dim, host)
 	}
 }
 
+// seedWord is the seed of the model's noise; a real host has none.
+func seedWord(h *trace.Header) string {
+	if h.Provenance != trace.Modelled {
+		return ""
+	}
+	return "  seed " + strconv.FormatUint(h.Seed, 10)
+}
+
 // sessionPieces says where the session stands: branch, replay, break condition.
-func sessionPieces(f *vmm.Frame) (ps []piece) {
-	st := &f.Status
+func sessionPieces(s *scene) (ps []piece) {
+	st := &s.f.Status
 	if st.Branch > 0 {
 		ps = append(ps, piece{"  branch " + strconv.Itoa(st.Branch), knobMark | strong, 1})
 	}
 	switch {
+	case st.Past:
+		ps = append(ps, pastPieces(s)...)
 	case st.File != "":
 		ps = append(ps, piece{"  recording", early, 0}, piece{" " + filepath.Base(st.File), value, 2}, piece{" up to TSC " + group3(uint64(st.Head)), dim, 3})
 	case st.Replaying && st.Now < st.Head:
 		ps = append(ps, piece{"  in the past", early, 0}, piece{", the run goes on to TSC " + group3(uint64(st.Head)), dim, 3})
 	}
+	ps = append(ps, aheadPieces(st)...)
 	if st.Break != "" {
 		ps = append(ps, piece{"  break when ", label, 2}, piece{st.Break, warn, 2})
 	}

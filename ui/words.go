@@ -100,6 +100,9 @@ func msrName(i uint64) string {
 
 // exitInfo says what an exit was about in few words.
 func exitInfo(x *trace.ExitRecord) string {
+	if x.Info1 == 0 && x.Info2 == 0 {
+		return "" // not known: a trace of the kernel's does not always say it
+	}
 	switch x.Reason {
 	case trace.ExitMSRWrite:
 		return msrName(x.Info1) + "=" + msrValue(x.Info1, x.Info2)

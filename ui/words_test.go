@@ -144,3 +144,17 @@ func TestFuzzyPrefersWholeAndEarlyMatches(t *testing.T) {
 		t.Errorf("fuzzy of runes out of order = %d, want −1", got)
 	}
 }
+
+// kvm_exit carries no leaf, no address of an EPT violation and no MSR; what other
+// lines do not tell is not known, and 0 would be a claim.
+func TestUnknownExitInformationIsNotShown(t *testing.T) {
+	for _, r := range []trace.ExitReason{trace.ExitMSRWrite, trace.ExitMSRRead, trace.ExitCPUID, trace.ExitEPTViolation,
+		trace.ExitExternalInterrupt} {
+		if got := exitInfo(&trace.ExitRecord{Reason: r}); got != "" {
+			t.Errorf("%v without information: %q", r, got)
+		}
+	}
+	if got := exitInfo(&trace.ExitRecord{Reason: trace.ExitMSRWrite, Info1: 0x80b}); got == "" {
+		t.Error("a write of 0 to a known MSR shows nothing")
+	}
+}
