@@ -1,6 +1,7 @@
 package rerun
 
 import (
+	"errors"
 	"fmt"
 
 	"ticktrap/internal/clock"
@@ -14,7 +15,13 @@ type Run struct {
 	Make func(trace.Sink) (vmm.Rewinder, error)
 	// Turns are the knob turns of the first run, in order.
 	Turns []Turn
+	// Watch, if it is not nil, is told now and then how far the run has come on the
+	// way to the deadline, and returns true to give it up.
+	Watch func(now, goal clock.TSC) (stop bool)
 }
+
+// ErrGivenUp says that Watch ended a re-run.
+var ErrGivenUp = errors.New("the run was given up")
 
 // Turn is a knob turn of the first run: at a position of the engine, or, if Pos is
 // 0, once so many deadlines had been handled.
@@ -54,7 +61,9 @@ func (r *Run) Deadline(c *trace.Chain, from clock.TSC, settings []Setting) ([]Ou
 	defer eng.Close()
 	h := eng.Header()
 	p.begin(&h)
-	if err := p.to(eng, r.Turns, before(c, from)); err != nil {
+	p.goal = before(c, from)
+	p.watcher = r.Watch
+	if err := p.to(eng, r.Turns, p.goal); err != nil {
 		return nil, err
 	}
 	start := eng.Checkpoint()
@@ -73,7 +82,10 @@ func (r *Run) Deadline(c *trace.Chain, from clock.TSC, settings []Setting) ([]Ou
 				return Outcome{}, err
 			}
 		}
-		eng.Run(limit, func() bool { return p.done })
+		eng.Run(limit, p.watched(eng, func() bool { return p.done }))
+		if p.stopped {
+			return Outcome{}, ErrGivenUp
+		}
 		p.open()
 		return Outcome{p.chain, p.done && p.chain.Ran()}, nil
 	}
@@ -117,6 +129,27 @@ type player struct {
 	seen  uint64 // entries of st.Chains looked at
 	done  bool
 	chain trace.Chain
+
+	watcher func(now, goal clock.TSC) bool
+	goal    clock.TSC
+	looks   int
+	stopped bool // by the watcher
+}
+
+// watchEvery is how many looks at whether to stop pass between two calls of Watch.
+const watchEvery = 4096
+
+// watched is due, or the end that Watch asks for.
+func (p *player) watched(eng vmm.Rewinder, due func() bool) func() bool {
+	if p.watcher == nil {
+		return due
+	}
+	return func() bool {
+		if p.looks++; p.looks%watchEvery == 1 && p.watcher(min(eng.Now(), p.goal), p.goal) {
+			p.stopped = true
+		}
+		return p.stopped || due()
+	}
 }
 
 // begin starts the fold; the events so far came while the engine was made.
@@ -167,7 +200,10 @@ func (p *player) to(eng vmm.Rewinder, turns []Turn, at clock.TSC) error {
 			due = func() bool { return eng.Position() >= t.Pos }
 		}
 		if !due() {
-			eng.Run(at, due)
+			eng.Run(at, p.watched(eng, due))
+		}
+		if p.stopped {
+			return ErrGivenUp
 		}
 		if !due() {
 			return nil // the deadline comes first
@@ -176,6 +212,9 @@ func (p *player) to(eng vmm.Rewinder, turns []Turn, at clock.TSC) error {
 			return fmt.Errorf("turning %s: %w", t.Knob, err)
 		}
 	}
-	eng.Run(at, func() bool { return false })
+	eng.Run(at, p.watched(eng, func() bool { return false }))
+	if p.stopped {
+		return ErrGivenUp
+	}
 	return nil
 }

@@ -43,6 +43,7 @@ func (l *Live) publish() {
 		l.r.Known(&f.Timeline)
 	}
 	f.Marks = append(f.Marks[:0], l.marks.List()...)
+	l.turns = l.r.Turns()
 	f.Header = l.r.header
 	l.r.st.CopyTo(&f.State)
 	f.CPUs = l.r.eng.CPUs(f.CPUs[:0])

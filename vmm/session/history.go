@@ -13,19 +13,21 @@ import (
 // way and the user's knob turns with their positions. Going back is restoring
 // the checkpoint before the goal and running on to it, with the same turns.
 type history struct {
-	eng     vmm.Rewinder
-	points  []point
-	inputs  []input
-	next    int                 // first input after the present position
-	spacing uint64              // exits between two checkpoints
-	last    uint64              // exits at the last checkpoint
-	rose    [numMeasures]uint64 // positions at which the measures rose last
-	head    uint64              // furthest position of this branch
-	headTSC clock.TSC
-	known   known
-	branch  int           // number of this branch, from 0
-	ahead   trace.State   // at the head, noted when it was left
-	other   *vmm.OtherRun // what was left behind by the last branching, nil if nothing
+	eng    vmm.Rewinder
+	points []point
+	inputs []input
+	// scheduled are the scheduled turns of this branch that were carried out.
+	scheduled []input
+	next      int                 // first input after the present position
+	spacing   uint64              // exits between two checkpoints
+	last      uint64              // exits at the last checkpoint
+	rose      [numMeasures]uint64 // positions at which the measures rose last
+	head      uint64              // furthest position of this branch
+	headTSC   clock.TSC
+	known     known
+	branch    int           // number of this branch, from 0
+	ahead     trace.State   // at the head, noted when it was left
+	other     *vmm.OtherRun // what was left behind by the last branching, nil if nothing
 }
 
 // point is one checkpoint.
@@ -145,6 +147,7 @@ func (h *history) fork(r *Runner) {
 	h.other = &vmm.OtherRun{Name: fmt.Sprintf("branch %d", h.branch), Header: r.header, Fork: r.eng.Now()}
 	h.ahead.CopyTo(&h.other.State)
 	h.known.cut(&r.st)
+	h.scheduled = h.scheduled[:min(r.turned, len(h.scheduled))]
 	h.branch++
 }
 

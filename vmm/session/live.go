@@ -27,6 +27,7 @@ type Live struct {
 	frame vmm.Frame   // guarded by mu: the last frame published
 	asked vmm.Command // guarded by mu: a host-wide turn that wants confirming
 	err   error       // guarded by mu: of Close
+	turns []Made      // guarded by mu: of the last frame
 
 	// The rest belongs to the goroutine.
 	r       *Runner

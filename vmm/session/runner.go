@@ -131,6 +131,9 @@ func (r *Runner) turn() error {
 	for r.turned < len(r.turns) && r.turns[r.turned].At <= r.st.Deadlines.Count() {
 		t := r.turns[r.turned]
 		r.turned++
+		if r.past != nil {
+			r.past.carriedOut(r.turned, t.Knob, t.Value)
+		}
 		r.note(t.Knob, t.Value)
 		if err := r.set(t.Knob, t.Value); err != nil {
 			return fmt.Errorf("at deadline %d: %w", t.At, err)
