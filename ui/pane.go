@@ -69,6 +69,8 @@ type scene struct {
 	before regsBefore
 	// dots is scratch for charts.
 	dots *plot
+	// scratch is what vcpu returns.
+	scratch trace.VCPU
 }
 
 func (s *scene) state() *trace.State { return &s.f.State }

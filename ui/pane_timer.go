@@ -12,7 +12,7 @@ type timerPane struct{ off int }
 func newTimerPane() *timerPane { return &timerPane{} }
 
 func (p *timerPane) status(s *scene) string {
-	return strconv.Itoa(len(s.state().VCPUs)) + " vCPU"
+	return strconv.Itoa(len(s.state().VCPUs)) + " vCPU" + s.knowing()
 }
 
 func (p *timerPane) draw(s *scene, a area) {
@@ -21,6 +21,10 @@ func (p *timerPane) draw(s *scene, a area) {
 	p.off = min(p.off, max(n-max(a.h/per, 1), 0))
 	presentTimer(s, a, p.off, per)
 	used := min(n*per, a.h) + 1
+	if n > 0 && per == 6 && s.apicOf(0) != nil && a.h-used >= apicRows(n) {
+		presentAPIC(s, a.sub(0, used, a.w, apicRows(n)), n)
+		used += apicRows(n) + 1
+	}
 	if rest := a.h - used; n > 0 && per == 6 && rest >= 8 {
 		presentHost(s, a.sub(0, used, a.w, 8))
 		if rest >= 16 {

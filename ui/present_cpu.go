@@ -31,8 +31,16 @@ func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 	if before != nil {
 		ps = append(ps, piece{"  *", changed, 1}, piece{" changed since exit " + group3(uint64(before.exit)), dim, 1})
 	}
+	if s.f.Known[vmm.FigureRegisters].Basis == vmm.OnMeasure {
+		ps = append(ps, piece{"  measured: " + s.f.Known[vmm.FigureRegisters].By, good, 2})
+	}
 	a.pieces(0, 0, a.w, ps)
 	y := 1 + presentRegisters(a.sub(0, 1, a.w, a.h-1), &cpu.Regs, before)
+	if p := s.apicOf(int(x.VCPU)); p != nil && y+4 < a.h {
+		a.pieces(0, y, a.w, timerRegs(p))
+		a.pieces(0, y+1, a.w, setRegs(p))
+		y += 2
+	}
 	if y+2 < a.h {
 		presentCode(a.sub(0, y+1, a.w, a.h-y-1), cpu, at, at == x.RIP)
 	}
@@ -42,6 +50,9 @@ func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 // has executed nothing since. head says what they are.
 func ownRegisters(s *scene, x *trace.ExitRecord, cpu *vmm.CPUFrame) (own bool, head string) {
 	v := &s.state().VCPUs[x.VCPU]
+	if a := &s.f.Status.Ahead; a.Exits > 0 {
+		return false, "registers " + exitsOn(a)
+	}
 	last := v.Exit == x.Num && s.f.Status.Run != vmm.Running
 	switch {
 	case last && x.EntryAt == 0:

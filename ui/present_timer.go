@@ -5,6 +5,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/vmm"
 )
 
 // timerRows is the height in which n vCPUs show everything, at most 12.
@@ -41,11 +42,11 @@ func presentTimer(s *scene, a area, from, per int) {
 	for i := from; i < len(vs) && y < a.h; i++ {
 		switch b := a.sub(0, y, a.w, per); per {
 		case 1:
-			timerTableRow(s, b, i, &vs[i])
+			timerTableRow(s, b, i, s.vcpu(i))
 		case 3:
-			timerBrief(s, b, i, &vs[i])
+			timerBrief(s, b, i, s.vcpu(i))
 		default:
-			timerFull(s, b, i, &vs[i])
+			timerFull(s, b, i, s.vcpu(i))
 		}
 		y += per
 	}
@@ -82,15 +83,17 @@ func timerFull(s *scene, a area, i int, v *trace.VCPU) {
 	lab := min(max(a.w/8, 9), 10)
 	where, st := whereWords(v)
 	a.pieces(0, 0, a.w, []piece{
-		{vcpuName(i), heading, 0}, {"  ", text, 0}, {where, st, 0},
-		{"  mode ", label, 2}, {modeWord(v), value, 2},
-		{"  MP ", label, 3}, {mpWord(v), value, 3},
+		{vcpuName(i), heading, 0}, {"  ", text, 0}, s.known(vmm.FigureWhere, where, st, 0),
+		{"  mode ", label, 2}, s.known(vmm.FigureMode, modeWord(v), value, 2),
+		{"  MP ", label, 3}, s.known(vmm.FigureMP, mpWord(v), value, 3),
 		{"  pCPU ", label, 4}, {cpuWord(v.PCPU), value, 4},
-		{"  requests ", label, 1}, {maskWords(v.Requests, trace.RequestNames), pick(v.Requests != 0, warn, dim), 1},
+		{"  requests ", label, 1},
+		s.known(vmm.FigureRequests, maskWords(v.Requests, trace.RequestNames), pick(v.Requests != 0, warn, dim), 1),
 		{"  last exit ", label, 5}, {exitWord(v), value, 5},
 	})
 	a.text(0, 1, label, "LVTT")
-	a.cut(lab, 1, a.w-lab, value, lvttLine(v))
+	x := a.cut(lab, 1, a.w-lab, value, lvttLine(v))
+	a.cut(x, 1, a.w-x, good, s.readOf(i))
 	timerDeadline(s, a.sub(0, 2, a.w, 1), lab, v)
 	timerBacking(s, a.sub(0, 3, a.w, 1), lab, v)
 	timerSets(s, a.sub(0, 4, a.w, 1), lab, v)
@@ -133,22 +136,25 @@ func timerDeadline(s *scene, a area, lab int, v *trace.VCPU) {
 
 func timerBacking(s *scene, a area, lab int, v *trace.VCPU) {
 	a.text(0, 0, label, "backing")
-	ps := backingPieces(v)
+	ps := backingPieces(s, v)
 	ps = append(ps, advancePieces(s, v)...)
 	a.pieces(lab, 0, a.w-lab, ps)
 }
 
-func backingPieces(v *trace.VCPU) []piece {
+func backingPieces(s *scene, v *trace.VCPU) []piece {
+	if s.f.Known[vmm.FigureBacking].Basis == vmm.OnNothing {
+		return []piece{s.known(vmm.FigureBacking, "", text, 0)}
+	}
 	switch v.Backing {
 	case trace.BackHV:
-		return []piece{{"hv", good, 0}, {" VMX preemption timer", dim, 4}}
+		return []piece{s.known(vmm.FigureBacking, "hv", good, 0), {" VMX preemption timer", dim, 4}}
 	case trace.BackSW:
-		return []piece{{"sw", warn, 0}, {" hrtimer", dim, 4}, {", not hv: ", dim, 2}, {clauseShort(v.Clause), text, 2}}
+		return []piece{s.known(vmm.FigureBacking, "sw", warn, 0), {" hrtimer", dim, 4}, {", not hv: ", dim, 2}, {clauseShort(v.Clause), text, 2}}
 	}
 	if v.Clause != trace.ClauseNone {
-		return []piece{{"none", dim, 0}, {": " + clauseShort(v.Clause), dim, 2}}
+		return []piece{s.known(vmm.FigureBacking, "none", dim, 0), {": " + clauseShort(v.Clause), dim, 2}}
 	}
-	return []piece{{"none", dim, 0}}
+	return []piece{s.known(vmm.FigureBacking, "none", dim, 0)}
 }
 
 // clauseShort is a clause's words, or its name where there are none.
@@ -164,9 +170,9 @@ func advancePieces(s *scene, v *trace.VCPU) []piece {
 	if s.knob(trace.KnobAdvance).Value == trace.AdvanceAdaptive {
 		kind = " tuned"
 	}
-	ps := []piece{{"  advance ", label, 0}, {group3(uint64(max(v.AdvanceNS, 0))) + " ns", value, 0}, {kind, dim, 1}}
+	ps := []piece{{"  advance ", label, 0}, s.known(vmm.FigureAdvance, group3(uint64(max(v.AdvanceNS, 0)))+" ns", value, 0), {kind, dim, 1}}
 	if v.Backing != trace.BackNone && v.Armed {
-		ps = append(ps, piece{"  fires " + s.span(v.Advance) + " before", dim, 5})
+		ps = append(ps, piece{"  fires ", dim, 5}, s.known(vmm.FigureFire, s.span(v.Advance)+" before", dim, 5))
 	}
 	if v.DeltaAt != 0 {
 		word, st := "late", late
@@ -190,9 +196,9 @@ func timerSets(s *scene, a area, lab int, v *trace.VCPU) {
 		pend, st = "yes", warn
 	}
 	a.pieces(lab, 0, a.w-lab, []piece{
-		{"pending ", label, 0}, {pend, st, 0},
+		{"pending ", label, 0}, s.known(vmm.FigurePending, pend, st, 0),
 		{"  IRR ", label, 0}, {vectorList(&v.IRR), value, 0}, {"  ISR ", label, 0}, {vectorList(&v.ISR), value, 0},
-		{"  PIR ", label, 0}, {vectorList(&v.PIR), value, 0}, {on, warn, 0},
+		{"  PIR ", label, 0}, s.known(vmm.FigurePIR, vectorList(&v.PIR), value, 0), {on, warn, 0},
 		{"  PPR ", label, 1}, {hex(uint64(v.Priority())), value, 1},
 		{"  in flight ", label, 2}, {strconv.Itoa(int(v.NFlight)), value, 2},
 		{"  poll ", label, 3}, {duration(v.Poll), value, 3},
@@ -206,13 +212,14 @@ func timerBrief(s *scene, a area, i int, v *trace.VCPU) {
 	where, st := whereWords(v)
 	a.pieces(0, 0, a.w, []piece{
 		{vcpuName(i), heading, 0}, {"  ", text, 0}, {where, st, 0}, {"  ", text, 0}, {lvttLine(v), value, 0},
-		{"  MP ", label, 3}, {mpWord(v), value, 3},
+		{s.readOf(i), good, 1},
+		{"  MP ", label, 3}, s.known(vmm.FigureMP, mpWord(v), value, 3),
 	})
 	timerDeadline(s, a.sub(2, 1, a.w-2, 1), 9, v)
-	a.pieces(2, 2, a.w-2, append(append([]piece{{"backing  ", label, 0}}, backingPieces(v)...), append(advancePieces(s, v),
+	a.pieces(2, 2, a.w-2, append(append([]piece{{"backing  ", label, 0}}, backingPieces(s, v)...), append(advancePieces(s, v),
 		piece{"  IRR ", label, 0}, piece{vectorList(&v.IRR), value, 0},
 		piece{"  ISR ", label, 0}, piece{vectorList(&v.ISR), value, 0},
-		piece{"  PIR ", label, 0}, piece{vectorList(&v.PIR), value, 0})...))
+		piece{"  PIR ", label, 0}, s.known(vmm.FigurePIR, vectorList(&v.PIR), value, 0))...))
 }
 
 // timerColumns are the columns of the table of many vCPUs.
@@ -321,7 +328,7 @@ func stripTimer(s *scene, a area) {
 	x := 0
 	vs := s.state().VCPUs
 	for i := range vs {
-		v := &vs[i]
+		v := s.vcpu(i)
 		ps := []piece{{"v" + strconv.Itoa(i) + " ", heading, 0}}
 		switch {
 		case v.Armed && v.Target != 0:

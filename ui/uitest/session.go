@@ -23,6 +23,8 @@ type Session struct {
 	Others   []*vmm.OtherRun
 	Timeline vmm.Timeline
 	Marks    []vmm.Mark
+	// Known is given with every frame.
+	Known vmm.KnownFigures
 	// Done lists the commands that were asked for.
 	Done []vmm.Command
 	// Fail is returned by Do for a verb.
@@ -92,7 +94,7 @@ func (s *Session) Frame(f *vmm.Frame) {
 	if s.Status.Run == vmm.Running {
 		s.Play(s.PerFrame)
 	}
-	f.Header, f.Status = s.Header, s.Status
+	f.Header, f.Status, f.Known = s.Header, s.Status, s.Known
 	s.state.CopyTo(&f.State)
 	f.Knobs = append(f.Knobs[:0], s.Knobs...)
 	f.CPUs = append(f.CPUs[:0], s.CPUs...)
