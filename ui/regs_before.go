@@ -19,9 +19,9 @@ type exitRegs struct {
 type regsBefore []exitRegs
 
 // take notes the registers of the frame that goes, where the new one stands at
-// another exit.
+// another exit. Those of a guest that is ahead of what was shown belong to none.
 func (b *regsBefore) take(was, now *vmm.Frame) {
-	if was == nil || was == now {
+	if was == nil || was == now || was.Status.Ahead.Exits > 0 {
 		return
 	}
 	for i := range min(len(was.CPUs), len(now.CPUs), len(was.State.VCPUs), len(now.State.VCPUs)) {
