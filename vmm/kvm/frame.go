@@ -10,11 +10,15 @@ func frame(c *CPU, stopped bool) vmm.CPUFrame {
 	var f vmm.CPUFrame
 	if stopped {
 		f.Regs = c.Registers()
-	} else {
-		for n := range f.Regs.GPR {
-			f.Regs.GPR[n] = c.GPR(n)
+		if c.vm.opts.Placement == InKernel {
+			f.APIC = c.readAPIC()
 		}
-		f.Regs.RIP, f.Regs.RFLAGS = c.RIP(), c.page.Sync.Regs.RFLAGS
+	} else {
+		regs := &c.page.Sync.Regs
+		for n := range f.Regs.GPR {
+			f.Regs.GPR[n] = *regs.gpr(n)
+		}
+		f.Regs.RIP, f.Regs.RFLAGS = regs.RIP, regs.RFLAGS
 	}
 	f.Bits = bitsOf(&f.Regs)
 	f.CodeAt = f.Regs.CS.Base + f.Regs.RIP
