@@ -134,11 +134,27 @@ func (o *observer) has(probe string) bool {
 	return false
 }
 
-// watchThreads adds sched_switch of the vCPU threads.
+// ownEvents are the events and probes that a vCPU's own thread alone causes.
+// Those of other VMs on the host need not be traced.
+var ownEvents = []string{"kvm/kvm_entry", "kvm/kvm_exit", "kvm/kvm_msr", "kvm/kvm_apic", "kvm/kvm_apic_ipi",
+	"kvm/kvm_eoi", "kvm/kvm_inj_virq", "kvm/kvm_vcpu_wakeup", "kvm/kvm_halt_poll_ns"}
+var ownProbes = []string{"vrun", "exit_in", "set_dl", "start_hv", "start_sw", "restart", "halt", "block", "to_sw"}
+
+// watchThreads adds sched_switch of the vCPU threads, and leaves out what those
+// of other VMs do. A filter that the kernel refuses costs time only.
 func (o *observer) watchThreads(tids []int) {
-	var terms []string
+	var terms, own []string
 	for _, t := range tids {
 		terms = append(terms, fmt.Sprintf("prev_pid==%d||next_pid==%d", t, t))
+		own = append(own, fmt.Sprintf("common_pid==%d", t))
+	}
+	for _, e := range ownEvents {
+		_ = o.write("events/"+e+"/filter", strings.Join(own, "||"))
+	}
+	for _, p := range ownProbes {
+		if o.has(p) {
+			_ = o.write("events/"+o.group+"/"+p+"/filter", strings.Join(own, "||"))
+		}
 	}
 	if err := o.write("events/sched/sched_switch/filter", strings.Join(terms, "||")); err != nil {
 		o.Missing = append(o.Missing, "no filter on sched_switch: preemption of vCPU threads stays unknown")
@@ -149,12 +165,17 @@ func (o *observer) watchThreads(tids []int) {
 
 func (o *observer) on(on bool) error { return o.write("tracing_on", strconv.Itoa(int(b2u8(on)))) }
 
-// poll decodes what has been traced since the last call, in at most limit reads
-// of a page: a guest may make events as fast as they can be read. Lines that
-// were cut by the end of a read wait for their rest.
+// readSize is how much of the trace one read asks for. The kernel prints that
+// much without letting go of the CPU, and looks up a symbol for each probe's
+// line: on a host with one CPU the vCPU waits for it.
+const readSize = 1 << 10
+
+// poll decodes what has been traced since the last call, in at most limit reads:
+// a guest may make events as fast as they can be read. Lines that were cut by the
+// end of a read wait for their rest.
 func (o *observer) poll(limit int) error {
 	for range limit {
-		n, err := unix.Read(int(o.pipe.Fd()), o.buf[o.have:])
+		n, err := unix.Read(int(o.pipe.Fd()), o.buf[o.have:min(o.have+readSize, len(o.buf))])
 		if err == unix.EINTR {
 			continue
 		}
@@ -172,7 +193,7 @@ func (o *observer) poll(limit int) error {
 
 // The limits of poll: while the guest runs, and when tracing is off.
 const (
-	pollRunning = 32
+	pollRunning = 256
 	pollStopped = 1 << 30
 )
 
