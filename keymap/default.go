@@ -76,7 +76,7 @@ func Default() []Binding {
 		{Break, Global, Finding, []string{"b"}, "break", "break", "pause when a condition holds; an empty one removes it"},
 		{Bookmark, Global, Finding, []string{"m"}, "bookmark", "mark", "set a bookmark at this TSC"},
 		{Jump, Global, Finding, []string{"'"}, "jump", "jump", "jump to a bookmark"},
-		{Explain, Global, Finding, []string{"e"}, "explain", "explain", "explain the selected deadline"},
+		{Explain, Global, Finding, []string{"e"}, "explain", "explain", "explain the selected deadline; once more: run it again with each proposed knob turned"},
 		{Compare, Global, Finding, []string{"c"}, "compare", "compare", "compare before and after the last knob, or with the branch that was left"},
 		{Copy, Global, Finding, []string{"y"}, "copy", "copy", "copy the selected exit, deadline or kick as a line of trace text (OSC 52)"},
 		{Picture, Global, Finding, []string{"W"}, "picture", "picture", "save the focused pane, or what is open over it, as an SVG in the current directory"},

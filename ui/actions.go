@@ -61,7 +61,7 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.Break:    func(m *Model) tea.Cmd { return m.ask(askBreak) },
 	keymap.Bookmark: func(m *Model) tea.Cmd { return m.ask(askMark) },
 	keymap.Jump:     func(m *Model) tea.Cmd { return m.ask(askJump) },
-	keymap.Explain:  func(m *Model) tea.Cmd { m.explainSelected(); return nil },
+	keymap.Explain:  (*Model).explainSelected,
 	keymap.Compare:  (*Model).startCompare,
 
 	keymap.BrushLeft:  brusher(keymap.BrushLeft),
@@ -189,6 +189,10 @@ func (m *Model) whyNot(a keymap.Action) string {
 		if st.File != "" {
 			return "this is a recording already: " + st.File
 		}
+	case keymap.Explain:
+		if m.why != nil {
+			return m.whyNoTrial()
+		}
 	case keymap.Compare:
 		if len(m.frame.Others) == 0 && m.frame.State.Deadlines.KnobAt == 0 && numMarks(m.frame) == 0 {
 			return "there is nothing to compare yet: turn a knob, set a bookmark, or step back and run another branch"
@@ -271,7 +275,8 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 }
 
 func (m *Model) focusOn(p paneID) tea.Cmd {
-	m.focus, m.open, m.why, m.helping, m.comparing = p, nil, nil, false, nil
+	m.leaveExplained()
+	m.focus, m.open, m.helping, m.comparing = p, nil, false, nil
 	return nil
 }
 
@@ -281,8 +286,10 @@ func (m *Model) back() tea.Cmd {
 		m.helping = false
 	case m.comparing != nil:
 		m.comparing = nil
+	case m.why != nil && m.why.trial.running():
+		m.why.trial.giveUp()
 	case m.why != nil:
-		m.why = nil
+		m.leaveExplained()
 	case m.open != nil:
 		m.open = nil
 	case m.zoom:
@@ -318,7 +325,7 @@ func (m *Model) openSelected() tea.Cmd {
 	case *knobsPane:
 		return m.turn(knobRows[p.sel].knob, false)
 	case *deadlinesPane:
-		m.explainSelected()
+		return m.explainSelected()
 	default:
 		m.zoom = true
 	}

@@ -142,7 +142,7 @@ var footerActions = map[string][]keymap.Action{
 	"Console":   {keymap.Filter, keymap.PageUp, keymap.End, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"inspector": {keymap.Back, keymap.Explain, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
 	"compare":   {keymap.Back, keymap.Left, keymap.Right, keymap.NextPane, keymap.Up, keymap.Down, keymap.Units, keymap.Picture, keymap.Help, keymap.Palette},
-	"explain":   {keymap.Open, keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Units, keymap.Picture, keymap.Help, keymap.Palette, keymap.Quit},
+	"explain":   {keymap.Explain, keymap.Open, keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Units, keymap.Picture, keymap.Help, keymap.Palette, keymap.Quit},
 	"help":      {keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Palette},
 }
 
@@ -203,6 +203,10 @@ func (m *Model) barWords(s *scene, act keymap.Action, key, short string) (string
 		short = pickString(s.f.Status.Run == vmm.Running, "pause", "run")
 	case act == keymap.AdvanceUp:
 		key += " " + m.keys.Key(keymap.AdvanceDown)
+	case act == keymap.Explain && m.why != nil:
+		short = "try the knobs"
+	case act == keymap.Back && m.why != nil && m.why.trial.running():
+		short = "give up"
 	case act == keymap.Open && m.why != nil:
 		short = "its exit"
 	case act == keymap.Left && m.open != nil:

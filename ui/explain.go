@@ -14,14 +14,20 @@ import (
 // explaining is an open explanation. It is made once, when it is asked for, so
 // that it stays while the guest runs on.
 type explaining struct {
-	x    *explain.Explanation
-	exit trace.Num // an exit that belongs to the deadline
-	off  int
+	x     *explain.Explanation
+	chain trace.Chain
+	from  clock.TSC // when a knob must be turned to matter, see explain.ArmedIn
+	exit  trace.Num // an exit that belongs to the deadline
+	off   int
+	trial *trial // the re-run with proposed knobs, nil if it was not asked for
 }
 
 // explainSelected explains the deadline that is in front: that of the opened
 // exit, of the selected exit, or the selected one of Deadlines.
-func (m *Model) explainSelected() {
+func (m *Model) explainSelected() tea.Cmd {
+	if m.why != nil {
+		return m.startTrial()
+	}
 	s := m.scene()
 	st := s.state()
 	var c *trace.Chain
@@ -36,7 +42,7 @@ func (m *Model) explainSelected() {
 		}
 		if c == nil {
 			m.refuse("no deadline that is still kept belongs to this exit; 2 lists the deadlines")
-			return
+			return nil
 		}
 	default:
 		d := m.panes[paneDeadlines].(*deadlinesPane)
@@ -44,13 +50,14 @@ func (m *Model) explainSelected() {
 	}
 	if c == nil && st.Chains.N > 0 {
 		m.refuse("no deadline is selected: none that is kept is in the brush and meets the filter")
-		return
+		return nil
 	}
 	if c == nil {
 		m.refuse("there is no deadline to explain yet")
-		return
+		return nil
 	}
-	m.why = &explaining{x: explain.Explain(&s.f.Header, st, c), exit: exitOfChain(st, c)}
+	m.why = &explaining{x: explain.Explain(&s.f.Header, st, c), chain: *c, from: explain.ArmedIn(st, c), exit: exitOfChain(st, c)}
+	return nil
 }
 
 // openExplained opens the exit of the explained deadline.
@@ -59,7 +66,9 @@ func (m *Model) openExplained() tea.Cmd {
 		m.refuse("no exit that is still kept belongs to this deadline")
 		return nil
 	}
-	m.focus, m.open, m.why = paneExits, &inspector{num: m.why.exit}, nil
+	exit := m.why.exit
+	m.leaveExplained()
+	m.focus, m.open = paneExits, &inspector{num: exit}
 	return nil
 }
 
@@ -79,7 +88,8 @@ type explainLine struct {
 }
 
 // explainLines is the explanation for a width.
-func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
+func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
+	x := e.x
 	add := func(ps ...piece) { out = append(out, explainLine{ps, -1}) }
 	for _, l := range wrap(x.Verdict, w-2) {
 		add(piece{l, value | strong, 0})
@@ -99,6 +109,9 @@ func explainLines(s *scene, x *explain.Explanation, w int) (out []explainLine) {
 			out = append(out, causeLines(s, i+1, &x.Causes[i], note, as, w)...)
 		}
 		add()
+		if lines := trialLines(s, e, w); len(lines) > 0 {
+			out = append(append(out, lines...), explainLine{nil, -1})
+		}
 	}
 	add(piece{"step by step", heading, 0}, piece{"  distance from the deadline, and from the step before", dim, 1})
 	for i := range x.Steps {
@@ -177,7 +190,7 @@ func padRight(s string, w int) string {
 func (m *Model) drawExplain(s *scene, body area) {
 	x := m.why.x
 	w := overlayWidth(body, 130)
-	lines := explainLines(s, x, w-4)
+	lines := explainLines(s, m.why, w-4)
 	a := overlay(body, w, min(len(lines)+3, body.h))
 	head := " deadline " + group3(x.Deadline) + "  v" + strconv.Itoa(x.VCPU) + " " + x.Mode + " "
 	frame := area{a.c, a.x - 1, a.y - 1, a.w + 2, a.h + 2}
@@ -198,5 +211,6 @@ func (m *Model) drawExplain(s *scene, body area) {
 
 var explainHelp = []string{
 	"Why one deadline was late or early: every cycle between the deadline and the handler belongs to one cause, so the shares add up.",
+	"e — once more runs this deadline again on a second engine, up to the moment before it was armed and on from there with each proposed knob turned: what it would have been. It goes on in the background; esc gives it up. Only for runs of the model and their recordings.",
 	"try — the knob that would change the cause. inferred — the events do not state it. ? — what this source cannot tell.",
 }

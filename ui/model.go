@@ -39,6 +39,9 @@ type Options struct {
 	// Late is how late a deadline must be for next-late and previous-late; 0 is
 	// later than p99 so far.
 	Late clock.Nanos
+	// Try runs a deadline again with knobs turned; nil where the run cannot be
+	// repeated.
+	Try TryFunc
 	// Output is where Run writes the screen; nil is standard output. It must be a
 	// terminal's file, or have its Fd method.
 	Output io.Writer
@@ -201,6 +204,9 @@ func (m *Model) takeFrame(f *vmm.Frame) {
 	stamp := frameStamp{f.State.Events, f.Status, len(f.Others), len(f.Timeline.Buckets), f.Timeline.Complete}
 	if m.same++; stamp != m.seen {
 		m.seen, m.same, m.dirty = stamp, 0, true
+	}
+	if m.why != nil && m.why.trial.running() { // its progress is no event either
+		m.same, m.dirty = 0, true
 	}
 	if !f.Timeline.Complete && len(f.Timeline.Buckets) > 0 { // it grows without any event
 		m.same, m.dirty = 0, true

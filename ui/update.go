@@ -38,6 +38,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.done(msg)
 	case compareMsg:
 		m.judged(msg)
+	case triedMsg:
+		m.tried(msg)
 	case savedMsg:
 		m.saved(msg)
 	case panicMsg:

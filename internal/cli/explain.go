@@ -258,18 +258,24 @@ func (o *explainOptions) check(x *explain.Explanation, c *trace.Chain, st *trace
 		x.Withheld = append(x.Withheld, "The run cannot be repeated here, so the proposed knobs were not tried.")
 		return
 	}
+	var err error
+	if x.Checks, err = tryKnobs(again, c, explain.ArmedIn(st, c), x.Late, want); err != nil {
+		x.Withheld = append(x.Withheld, "The proposed knobs were not tried: "+err.Error()+".")
+	}
+}
+
+// tryKnobs runs deadline c again with each setting, which is turned at from.
+func tryKnobs(again *rerun.Run, c *trace.Chain, from clock.TSC, late int64, want []explain.Setting) ([]explain.Check, error) {
 	var try []rerun.Setting
 	for _, s := range want {
 		try = append(try, rerun.Setting(s))
 	}
-	outs, err := again.Deadline(c, armedIn(st, c), try)
-	if err != nil {
-		x.Withheld = append(x.Withheld, "The proposed knobs were not tried: "+err.Error()+".")
-		return
+	outs, err := again.Deadline(c, from, try)
+	checks := []explain.Check{}
+	for i := range outs {
+		checks = append(checks, checkOf(want[i], c, late, &outs[i]))
 	}
-	for i, out := range outs {
-		x.Checks = append(x.Checks, checkOf(want[i], c, x.Late, &out))
-	}
+	return checks, err
 }
 
 func checkOf(s explain.Setting, c *trace.Chain, late int64, out *rerun.Outcome) explain.Check {
@@ -283,16 +289,4 @@ func checkOf(s explain.Setting, c *trace.Chain, late int64, out *rerun.Outcome) 
 			out.Chain.Target.Sub(c.Target))
 	}
 	return k
-}
-
-// armedIn is when the exit in which c was armed began, 0 if that is not known.
-func armedIn(st *trace.State, c *trace.Chain) clock.TSC {
-	if c.ArmExit == trace.NoNum {
-		return 0
-	}
-	x := st.Exits.Get(uint64(c.ArmExit) - 1)
-	if x == nil || x.Num != c.ArmExit || x.At > c.ArmAt {
-		return 0
-	}
-	return x.At
 }

@@ -77,5 +77,6 @@ func playRecording(env *Env, name string, rec *trace.Recording, compare string, 
 			return with(ExitInput, fmt.Errorf("%s: %w", compare, err))
 		}
 	}
+	screen.ui.Try = recordingTrier(rec)
 	return show(env, p, screen)
 }

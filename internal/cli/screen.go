@@ -19,6 +19,7 @@ func (o *runOptions) runScreen(env *Env, r *session.Runner) error {
 	if err != nil {
 		return with(ExitInput, err)
 	}
+	o.screen.ui.Try = o.trier(live, r.Header())
 	err = show(env, live, o.screen)
 	var f vmm.Frame
 	live.Frame(&f)
