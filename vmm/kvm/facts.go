@@ -75,6 +75,17 @@ func (f *kernelFacts) apicv() ftrace.Known {
 	return ftrace.No
 }
 
+// nextRIP is whether an AMD CPU gives the next RIP, which its fastpath needs.
+func (f *kernelFacts) nextRIP() ftrace.Known {
+	switch {
+	case f.vendor != AMD:
+		return ftrace.NotKnown
+	case on("kvm_amd", "nrips"):
+		return ftrace.Yes
+	}
+	return ftrace.No
+}
+
 // knobs sets the knobs that this kernel fixes to what it does. Sources: the
 // releases in which kvm_vcpu_kick, vmx_exit_handlers_fastpath and their kin
 // changed.

@@ -35,6 +35,7 @@ type kernelEngine struct {
 
 	tap     tap
 	batch   []trace.Event // read, not handed on yet
+	last    clock.TSC     // of the last event handed on
 	knobs   vmm.Knobs
 	synic   bool // the SynIC that inhibits APICv is there
 	advance []int64
@@ -128,6 +129,7 @@ func (e *kernelEngine) setUp() error {
 // watch ties the trace to the vCPUs and their threads. The threads are parked.
 func (e *kernelEngine) watch() {
 	e.obs.dec = ftrace.NewDecoder(ftrace.Options{File: "trace_pipe", APICv: e.facts.apicv(), Mine: ownThread,
+		Kernel: e.facts.version, NextRIP: e.facts.nextRIP(),
 		Time: ftrace.TimeBase{Hz: e.vm.Hz(), Stamp: e.vm.zero, Guest: true, Set: true}},
 		trace.SinkFunc(func(ev trace.Event) { e.batch = append(e.batch, ev) }))
 	e.bindThreads()
@@ -341,6 +343,7 @@ func (e *kernelEngine) collect(limit int) {
 func (e *kernelEngine) hand(done func() bool) bool {
 	for i, ev := range e.batch {
 		e.sink.Emit(ev)
+		e.last = ev.TSC
 		if ev.Kind == trace.KindEnd {
 			e.told = true
 		}
@@ -407,7 +410,18 @@ func (e *kernelEngine) Stop(how trace.EndKind) {
 	e.finish(how, 0, 0)
 	e.mu.Unlock()
 	e.collect(pollStopped)
+	if how == trace.EndLimit && !e.told {
+		e.cut()
+	}
 	e.hand(func() bool { return false })
+}
+
+// cut ends the run where the caller said stop. The guest was a little further by
+// then: the trace is read some time after things happen.
+func (e *kernelEngine) cut() {
+	e.batch = slices.DeleteFunc(e.batch, func(ev trace.Event) bool { return ev.TSC > e.last || ev.Kind == trace.KindEnd })
+	e.batch = append(e.batch, trace.Event{TSC: e.last, Kind: trace.KindEnd, VCPU: trace.NoCPU, PCPU: trace.NoCPU,
+		A: uint64(trace.EndLimit)})
 }
 
 // CPUs implements vmm.Engine.

@@ -60,7 +60,7 @@ func (f *kernelFacts) knobRow(k trace.Knob) knobRow {
 		}
 		return knobRow{tag: vmm.TagLive, set: (*kernelEngine).setHaltPoll}
 	}
-	return knobRow{tag: vmm.TagFixed, why: "fixed by the kernel, " + f.release}
+	return knobRow{tag: vmm.TagFixed, why: "by the kernel, " + f.release}
 }
 
 func (f *kernelFacts) apicvOff() string {
