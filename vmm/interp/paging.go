@@ -53,18 +53,20 @@ func (c *CPU) walk(lin uint64, acc access) (phys uint64, ok bool) {
 	}
 	user := c.w.cpl == 3 && !acc.system()
 	var (
-		table  = c.cr3 & pteAddr
-		shift  uint
-		wide   = c.cr4&cr4PAE != 0
-		allow  = uint64(pteW | pteU)
-		nx     bool
-		entry  uint64
-		at     uint64
-		ptes   [4]uint64 // addresses of the entries used, for A and D bits
-		n      int
-		leaf   bool
-		pae    = wide && !c.w.long
-		levels = 4
+		table   = c.cr3 & pteAddr
+		shift   uint
+		wide    = c.cr4&cr4PAE != 0
+		allow   = uint64(pteW | pteU)
+		nx      bool
+		above   uint64 // allow and nx without the last entry
+		aboveNX bool
+		entry   uint64
+		at      uint64
+		ptes    [4]uint64 // addresses of the entries used, for A and D bits
+		n       int
+		leaf    bool
+		pae     = wide && !c.w.long
+		levels  = 4
 	)
 	switch {
 	case !wide:
@@ -73,6 +75,10 @@ func (c *CPU) walk(lin uint64, acc access) (phys uint64, ok bool) {
 		levels, shift, table = 3, 30, c.cr3&0xffffffe0
 	default:
 		shift = 39
+	}
+	dir := &c.tlb.dirs[lin>>dirShift&(dirEntries-1)]
+	if dirTag := lin&^(1<<dirShift-1) | c.tlb.sys; wide && dir.tag == dirTag {
+		levels, shift, table, allow, nx = 1, pageShift, dir.table, dir.allow, dir.nx
 	}
 	for level := levels; ; level-- {
 		if wide {
@@ -94,6 +100,7 @@ func (c *CPU) walk(lin uint64, acc access) (phys uint64, ok bool) {
 		if c.reserved(entry, level, wide, pae, leaf) {
 			return c.pageFault(lin, acc, user, pfP|pfRSVD)
 		}
+		above, aboveNX = allow, nx
 		if !(pae && level == 3) {
 			allow &= entry
 			nx = nx || wide && entry&pteNX != 0
@@ -118,6 +125,9 @@ func (c *CPU) walk(lin uint64, acc access) (phys uint64, ok bool) {
 			set |= pteD
 		}
 		c.mem.setBits(c, p, set, wide)
+	}
+	if wide && shift == pageShift && levels > 1 {
+		*dir = dirEntry{tag: lin&^(1<<dirShift-1) | c.tlb.sys, table: table, allow: above, nx: aboveNX}
 	}
 	mask := uint64(1)<<shift - 1
 	base := entry & pteAddr

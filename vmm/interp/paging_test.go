@@ -32,12 +32,14 @@ func (m *machine) tablesFor(kind string, path [4]uint64) {
 		m.put64(b+8, or(path[1], c|7))
 		m.put64(c+8, or(path[2], d|7))
 		m.put64(d, or(path[3], pagePhys|7))
+		m.put64(d+5*8, 0x305000|7)
 	case "PAE":
 		m.put64(a, 0x104000|1)
 		m.put64(0x104000, 0x87)
 		m.put64(a+8, or(path[1], c|1))
 		m.put64(c+8, or(path[2], d|7))
 		m.put64(d, or(path[3], pagePhys|7))
+		m.put64(d+5*8, 0x305000|7)
 	case "32-bit":
 		m.put32(a, 0x87)
 		m.put32(a+0x100*4, or(path[2], d|7))
@@ -118,12 +120,18 @@ func TestPageWalk(t *testing.T) {
 					tt.setup(r)
 				}
 			})
-			phys, ok := m.cpu.walk(pageLin+0x123, tt.acc)
-			switch {
-			case ok != (tt.phys != 0) || phys != tt.phys:
-				t.Errorf("walk = %#x, %v (error code %#x), want %#x, %#x", phys, ok, m.cpu.exc.code, tt.phys, tt.code)
-			case !ok && (m.cpu.exc.code != tt.code || m.cpu.exc.addr != pageLin+0x123 || m.cpu.exc.vector != excPF):
-				t.Errorf("exception %+v, want #PF with code %#x at %#x", m.cpu.exc, tt.code, pageLin+0x123)
+			for _, when := range []string{"alone", "after its neighbour"} {
+				phys, ok := m.cpu.walk(pageLin+0x123, tt.acc)
+				switch {
+				case ok != (tt.phys != 0) || phys != tt.phys:
+					t.Errorf("%s: walk = %#x, %v (error code %#x), want %#x, %#x", when, phys, ok, m.cpu.exc.code, tt.phys, tt.code)
+				case !ok && (m.cpu.exc.code != tt.code || m.cpu.exc.addr != pageLin+0x123 || m.cpu.exc.vector != excPF):
+					t.Errorf("%s: exception %+v, want #PF with code %#x at %#x", when, m.cpu.exc, tt.code, pageLin+0x123)
+				}
+				// The neighbour's entry forbids nothing.
+				if m.cpu.walk(pageLin+0x5000, accRead); tt.kind == "32-bit" {
+					break
+				}
 			}
 		})
 	}
@@ -168,22 +176,32 @@ func TestAccessedAndDirtyBits(t *testing.T) {
 // A guest that changes a page table sees the change at once, with or without
 // INVLPG: the TLB is never stale.
 func TestPageTableWritesAreSeen(t *testing.T) {
-	m := newMachine(t, mode64, `
-		8b04 25 00002040          # mov pageLin, %eax
-		c704 25 00301000 07004000 # movl $0x400007, 0x103000
-		8b1c 25 00002040          # mov pageLin, %ebx
-		c704 25 00301000 00000000 # movl $0, 0x103000
-		8b0c 25 00002040          # mov pageLin, %ecx: #PF
-		f4
-	`)
-	m.tablesFor("4-level", [4]uint64{})
-	m.put64(0x101000, 0x104000|7)
-	m.put64(pagePhys, 0x11)
-	m.put64(0x400000, 0x22)
-	m.change(func(r *vmm.Registers) { r.CR3 = 0x100000 })
-	e := m.runTo(vmm.ExitHLT)
-	if a, b := m.cpu.GPR(vmm.RAX), m.cpu.GPR(vmm.RBX); a != 0x11 || b != 0x22 || e.RIP != testHandler(excPF) {
-		t.Errorf("read %#x, then %#x, ended at %#x; want 0x11, 0x22 and the #PF handler", a, b, e.RIP)
+	for _, tt := range []struct{ name, entry, value string }{
+		{"entry of the page", "00301000", "07004000"},
+		{"entry of its table", "08201000", "07501000"},
+		{"entry of its directory", "08101000", "07601000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newMachine(t, mode64, `
+				8b04 25 00002040          # mov pageLin, %eax
+				c704 25 `+tt.entry+tt.value+` # movl $value, entry
+				8b1c 25 00002040          # mov pageLin, %ebx
+				c704 25 `+tt.entry+` 00000000 # movl $0, entry
+				8b0c 25 00002040          # mov pageLin, %ecx: #PF
+				f4
+			`)
+			m.tablesFor("4-level", [4]uint64{})
+			m.put64(0x101000, 0x104000|7)
+			m.put64(0x105000, 0x400000|7) // another table, and
+			m.put64(0x106008, 0x105000|7) // another directory
+			m.put64(pagePhys, 0x11)
+			m.put64(0x400000, 0x22)
+			m.change(func(r *vmm.Registers) { r.CR3 = 0x100000 })
+			e := m.runTo(vmm.ExitHLT)
+			if a, b := m.cpu.GPR(vmm.RAX), m.cpu.GPR(vmm.RBX); a != 0x11 || b != 0x22 || e.RIP != testHandler(excPF) {
+				t.Errorf("read %#x, then %#x, ended at %#x; want 0x11, 0x22 and the #PF handler", a, b, e.RIP)
+			}
+		})
 	}
 }
 

@@ -28,8 +28,11 @@ type probe struct {
 	on, changed bool
 	pauses      int
 
-	rip   uint64
-	regs  [16]uint64
+	rip  uint64
+	regs [16]uint64
+	// moves is a register that differed when the CPU last came back to the head:
+	// most often it will differ again.
+	moves int
 	count int  // blocks until the next guess
 	mark  int  // blocks between the last guess and the next
 	time  bool // RDTSC was executed since the guess
@@ -66,12 +69,26 @@ func (c *CPU) search() {
 		}
 		return
 	}
-	if [16]uint64(c.r[:16]) != p.regs {
+	if !p.sameRegs(c) {
 		return
 	}
 	if !c.skipIdentical() {
 		p.rip = noHead
 	}
+}
+
+// sameRegs compares the general registers with those at the head.
+func (p *probe) sameRegs(c *CPU) bool {
+	if i := p.moves & 15; c.r[i] != p.regs[i] {
+		return false
+	}
+	for i := range p.regs {
+		if c.r[i] != p.regs[i] {
+			p.moves = i
+			return false
+		}
+	}
+	return true
 }
 
 // observe begins an observed iteration.

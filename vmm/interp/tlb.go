@@ -17,6 +17,20 @@ type tlbEntry struct {
 	page *page
 }
 
+// dirEntry maps 2 MiB of linear memory to the page table behind it, so that a
+// walk reads one entry. Intel SDM vol. 3A, 4.10.3 "Paging-Structure Caches". Its
+// tag is that of a tlbEntry with the key of the processor's own accesses: the
+// rights of all levels above are kept, not what they amount to.
+type dirEntry struct {
+	tag, table, allow uint64
+	nx                bool
+}
+
+const (
+	dirShift   = 21
+	dirEntries = 64
+)
+
 // The bits of a key.
 const (
 	keyValid = 1 << 0
@@ -30,6 +44,7 @@ const (
 // page tables, not shared with a snapshot.
 type tlb struct {
 	r, w [tlbSize]tlbEntry
+	dirs [dirEntries]dirEntry
 	// keyR and keyW are the keys of data accesses now, sys that of the
 	// processor's own accesses to descriptor tables.
 	keyR, keyW, sys uint64
@@ -47,7 +62,7 @@ func (t *tlb) flush() {
 	t.flushes += keyFlush
 	if t.flushes >= pageSize {
 		t.flushes = 0
-		t.r, t.w = [tlbSize]tlbEntry{}, [tlbSize]tlbEntry{}
+		t.r, t.w, t.dirs = [tlbSize]tlbEntry{}, [tlbSize]tlbEntry{}, [dirEntries]dirEntry{}
 	}
 }
 
