@@ -71,6 +71,7 @@ func foldEntry(s *State, v *VCPU, e *Event) {
 		}
 	}
 	v.InGuest, v.LoopMode, v.Requests, v.Halt = true, InGuestMode, 0, BadHalt
+	v.MP = MPRunnable // a trace of the kernel's does not tell INIT and SIPI
 	v.EntryAt, v.RIP = e.TSC, e.A
 	v.PCPU, v.Loaded = e.PCPU, true
 	for i := range v.Flight[:v.NFlight] {

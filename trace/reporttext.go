@@ -280,8 +280,11 @@ func (t *reportText) halts() {
 		return
 	}
 	t.section("halts", "halts")
-	t.line("halts", fmt.Sprintf("polling %d, blocked %d; %s halted; woken by %s; %d while polling", h.Polling,
-		h.Blocked, duration(h.HaltedNS), countList(h.Wakes), h.Polled))
+	words := fmt.Sprintf("polling %d, blocked %d", h.Polling, h.Blocked)
+	if sum(h.Wakes) != 0 {
+		words += fmt.Sprintf("; %s halted; woken by %s; %d while polling", duration(h.HaltedNS), countList(h.Wakes), h.Polled)
+	}
+	t.line("halts", words)
 }
 
 func (t *reportText) costs() {
