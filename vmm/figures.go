@@ -7,7 +7,6 @@ type Figure uint8
 // The figures. BadFigure is the invalid zero value.
 const (
 	BadFigure Figure = iota
-	FigureRegisters
 	FigureAPIC
 	FigureCount
 	FigureSets
@@ -24,22 +23,23 @@ const (
 	FigureRequests
 	FigureHalt
 	FigureOffset
+	FigurePCPU
 	FigureLateness
 	FigureHostFire
 	FigureExpiry
 	FigureDelivery
 	FigureEOI
-	FigureExits
-	FigureExitInfo
-	FigureExitCycles
-	FigureCosts
+	FigureSamples
 	FigureFastpath
 	FigureClauses
 	FigureKicks
 	FigureKickSteps
-	FigurePCPU
+	FigureExits
+	FigureExitInfo
+	FigureExitCycles
+	FigureCosts
+	FigureRegisters
 	FigureConsole
-	FigureSamples
 	NumFigures
 )
 

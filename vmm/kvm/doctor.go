@@ -43,7 +43,9 @@ const (
 	secTrace  = "tracing"
 	secVMM    = "knobs, LAPIC=vmm"
 	secKernel = "knobs, LAPIC=kernel"
-	secPanes  = "panes, LAPIC=kernel"
+
+	secLoopFigures   = "figures, LAPIC=vmm"
+	secKernelFigures = "figures, LAPIC=kernel"
 )
 
 func (r *Report) add(section, name string, f Finding, detail, cure string) {

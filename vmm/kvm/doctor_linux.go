@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 
 	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
 	"ticktrap/vmm"
 )
 
@@ -41,7 +39,7 @@ func Doctor() *Report {
 		facts = findFacts(sys)
 		r.knobs(&facts)
 	}
-	r.panes(obs, &facts)
+	r.figures(&hostFacts{facts, obs})
 	return r
 }
 
@@ -163,13 +161,6 @@ func (r *Report) parameters() {
 	}
 }
 
-// observed is what a run with the LAPIC in the kernel could see here.
-type observed struct {
-	tracefs bool
-	probes  []string
-	debugfs bool
-}
-
 // tracing makes an observer for a moment.
 func (r *Report) tracing() observed {
 	var o observed
@@ -214,48 +205,45 @@ var tagFindings = map[vmm.Tag]Finding{vmm.TagLive: Good, vmm.TagRebuild: Good, v
 
 func (r *Report) knobs(f *kernelFacts) {
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
-		if why := fixedInLoop[k]; why != "" {
-			r.add(secVMM, k.String(), Missing, why, "")
-		} else {
-			detail := "live"
-			if k == trace.KnobExitsDisabled {
-				detail = "rebuild: fixed when a VM is made: the guest moves into a new VM"
-			}
-			r.add(secVMM, k.String(), Good, detail, "")
+		finding := Good
+		if fixedInLoop[k] != "" {
+			finding = Missing
 		}
+		tag, why := loopKnob(k)
+		r.add(secVMM, k.String(), finding, tagged(tag, why), "")
 	}
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
 		row := f.knobRow(k)
-		detail := vmm.TagNames[row.tag]
-		if row.why != "" {
-			detail += ": " + row.why
-		}
-		r.add(secKernel, k.String(), tagFindings[row.tag], detail, "")
+		r.add(secKernel, k.String(), tagFindings[row.tag], tagged(vmm.TagNames[row.tag], row.why), "")
 	}
 }
 
-// panes says what each pane shows with the LAPIC in the kernel. With LAPIC=vmm
-// every pane is full.
-func (r *Report) panes(o observed, f *kernelFacts) {
-	has := func(probe string) bool { return slices.Contains(o.probes, probe) }
-	pane := func(name string, full bool, shows, without, cure string) {
-		switch {
-		case !o.tracefs:
-			r.add(secPanes, name, Missing, without, "run as root with tracefs mounted")
-		case full:
-			r.add(secPanes, name, Good, shows, "")
-		default:
-			r.add(secPanes, name, Limited, without, cure)
-		}
+func tagged(tag, why string) string {
+	if why == "" {
+		return tag
 	}
-	pane("Timer, Deadlines", o.tracefs && has("timer_fn"), "whole chains", "nothing without tracefs; hrtimer fires without a probe",
-		"a kernel with kprobe events")
-	fast := "nothing: no probe on vmx_vcpu_run or svm_vcpu_run"
-	if f.vendor == AMD && f.version != 0 && f.version < ftrace.V(6, 18) {
-		fast = "timers take no fastpath on AMD before Linux 6.18"
+	return tag + ": " + why
+}
+
+// basisFindings say how good a figure's basis is.
+var basisFindings = map[vmm.Basis]Finding{vmm.OnMeasure: Good, vmm.OnInference: Limited, vmm.OnNothing: Missing}
+
+// figures says how each figure is known.
+func (r *Report) figures(f *hostFacts) {
+	for n := vmm.BadFigure + 1; n < vmm.NumFigures; n++ {
+		r.figure(secLoopFigures, n, loopFigures[n], "")
 	}
-	pane("Fastpath", has("vrun") && f.vendor == Intel, "results of every exit", fast, "")
-	pane("Kicks", has("kick"), "kicks with their decisions", "nothing: no probe on kvm_vcpu_kick", "")
-	pane("Exits", o.tracefs, "every exit", "only the exits that reach user space", "")
-	r.add(secPanes, "Knobs, Console", Good, "full", "")
+	for n := vmm.BadFigure + 1; n < vmm.NumFigures; n++ {
+		k, cure := f.figure(n)
+		r.figure(secKernelFigures, n, k, cure)
+	}
+}
+
+func (r *Report) figure(section string, n vmm.Figure, k vmm.Known, cure string) {
+	spec := &vmm.FigureSpecs[n]
+	finding := basisFindings[k.Basis]
+	if finding == Good && cure != "" { // it could be more
+		finding = Limited
+	}
+	r.add(section, spec.Pane+": "+spec.Name, finding, k.Basis.String()+": "+k.By, cure)
 }

@@ -4,70 +4,67 @@ package kvm
 
 import (
 	"fmt"
+	"strings"
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
 	"ticktrap/vmm"
 )
 
 // knobRow is what can be done about a knob with the LAPIC in the kernel.
 type knobRow struct {
-	tag vmm.Tag
-	why string
-	set func(e *kernelEngine, v uint64) error
+	where []condition
+	tag   vmm.Tag
+	why   string // RELEASE stands for the kernel's
+	set   func(e *kernelEngine, v uint64) error
+}
+
+const (
+	byKernel   = "by the kernel, RELEASE"
+	newVM      = "the guest moves into a new VM"
+	apicvLoad  = "kvm_intel.enable_apicv is N: the CPU lacks APICv, or the module was loaded with enable_apicv=0"
+	avicLoad   = "kvm_amd.avic is off: load kvm_amd with avic=1 on a CPU that has AVIC"
+	hostSwitch = "kvm.pi_inject_timer is one setting for all VMs of this host; it is put back at the end"
+)
+
+// kernelKnobs says how knobs are turned with the LAPIC in the kernel: the first
+// row whose conditions hold counts, the last has none. Screens, doctor and
+// docs/fidelity.md are made from it.
+var kernelKnobs = [trace.NumKnobs][]knobRow{
+	trace.KnobAPICv: {
+		{[]condition{noAPICv, onAMD}, vmm.TagFixed, avicLoad, nil},
+		{[]condition{noAPICv}, vmm.TagFixed, apicvLoad, nil},
+		{[]condition{noSynIC}, vmm.TagFixed, "no SynIC in this kernel, through which APICv could be inhibited", nil},
+		{nil, vmm.TagLive, "by a SynIC AutoEOI inhibit on this VM", (*kernelEngine).setAPICv}},
+	trace.KnobPostedTimer: {
+		{[]condition{noPosting}, vmm.TagFixed, "kvm.pi_inject_timer is not there or not writable", nil},
+		{nil, vmm.TagHostWide, hostSwitch, (*kernelEngine).setPosted}},
+	trace.KnobAdvance: {
+		{[]condition{noLookup}, vmm.TagGone, "since Linux 6.10 the advance is adaptive or off, chosen when kvm is loaded", nil},
+		{nil, vmm.TagRebuild, "read when a vCPU is made: " + newVM, (*kernelEngine).setAdvance}},
+	trace.KnobVMEntryAdvance: {{nil, vmm.TagGone, "no kernel has vmentry_advance_ns; it was proposed in 2019", nil}},
+	trace.KnobWaitPlacement:  {{nil, vmm.TagFixed, byKernel, nil}},
+	trace.KnobPreemptionTimer: {
+		{[]condition{onAMD}, vmm.TagFixed, "SVM has no preemption timer", nil},
+		{nil, vmm.TagFixed, "kvm_intel.preemption_timer is read-only: reload kvm_intel to change it", nil}},
+	trace.KnobFastpath: {{nil, vmm.TagFixed, byKernel, nil}},
+	trace.KnobKick:     {{nil, vmm.TagFixed, byKernel, nil}},
+	trace.KnobExitsDisabled: {
+		{[]condition{noExits}, vmm.TagFixed, "this KVM cannot disable exits", nil},
+		{nil, vmm.TagRebuild, "fixed when a VM is made: " + newVM, (*kernelEngine).setExits}},
+	trace.KnobHaltPoll: {
+		{[]condition{noPolling}, vmm.TagFixed, "no KVM_CAP_HALT_POLL (Linux 5.11 or later)", nil},
+		{nil, vmm.TagLive, "KVM_CAP_HALT_POLL", (*kernelEngine).setHaltPoll}},
+	trace.KnobTuning:       {{nil, vmm.TagFixed, byKernel, nil}},
+	trace.KnobRunningShort: {{nil, vmm.TagFixed, byKernel, nil}},
 }
 
 // knobRow decides by this host's facts.
 func (f *kernelFacts) knobRow(k trace.Knob) knobRow {
-	switch k {
-	case trace.KnobAPICv:
-		switch {
-		case !f.hasAPICv:
-			return knobRow{tag: vmm.TagFixed, why: f.apicvOff()}
-		case !f.synic:
-			return knobRow{tag: vmm.TagFixed, why: "no SynIC in this kernel, through which APICv could be inhibited"}
-		}
-		return knobRow{tag: vmm.TagLive, why: "by a SynIC AutoEOI inhibit on this VM", set: (*kernelEngine).setAPICv}
-	case trace.KnobPostedTimer:
-		if !writable("kvm", "pi_inject_timer") {
-			return knobRow{tag: vmm.TagFixed, why: "kvm.pi_inject_timer is not there or not writable"}
-		}
-		return knobRow{tag: vmm.TagHostWide, why: "kvm.pi_inject_timer is one setting for all VMs of this host; " +
-			"it is put back at the end", set: (*kernelEngine).setPosted}
-	case trace.KnobAdvance:
-		if f.version >= ftrace.V(6, 10) {
-			return knobRow{tag: vmm.TagGone, why: "since Linux 6.10 the advance is adaptive or off, chosen when kvm is loaded"}
-		}
-		return knobRow{tag: vmm.TagRebuild, why: "read when a vCPU is made: the guest moves into a new VM",
-			set: (*kernelEngine).setAdvance}
-	case trace.KnobVMEntryAdvance:
-		return knobRow{tag: vmm.TagGone, why: "no kernel has vmentry_advance_ns; it was proposed in 2019"}
-	case trace.KnobPreemptionTimer:
-		if f.vendor == AMD {
-			return knobRow{tag: vmm.TagFixed, why: "SVM has no preemption timer"}
-		}
-		return knobRow{tag: vmm.TagFixed, why: "kvm_intel.preemption_timer is read-only: reload kvm_intel to change it"}
-	case trace.KnobExitsDisabled:
-		if f.exits == 0 {
-			return knobRow{tag: vmm.TagFixed, why: "this KVM cannot disable exits"}
-		}
-		return knobRow{tag: vmm.TagRebuild, why: "fixed when a VM is made: the guest moves into a new VM",
-			set: (*kernelEngine).setExits}
-	case trace.KnobHaltPoll:
-		if !f.haltPoll {
-			return knobRow{tag: vmm.TagFixed, why: "no KVM_CAP_HALT_POLL (Linux 5.11 or later)"}
-		}
-		return knobRow{tag: vmm.TagLive, set: (*kernelEngine).setHaltPoll}
-	}
-	return knobRow{tag: vmm.TagFixed, why: "by the kernel, " + f.release}
-}
-
-func (f *kernelFacts) apicvOff() string {
-	if f.vendor == AMD {
-		return "kvm_amd.avic is off: load kvm_amd with avic=1 on a CPU that has AVIC"
-	}
-	return "kvm_intel.enable_apicv is N: the CPU lacks APICv, or the module was loaded with enable_apicv=0"
+	rows := kernelKnobs[k]
+	r := rows[first(&hostFacts{kernelFacts: *f}, len(rows), func(i int) []condition { return rows[i].where })]
+	r.why = strings.ReplaceAll(r.why, "RELEASE", f.release)
+	return r
 }
 
 // Knobs implements vmm.Engine.
