@@ -60,23 +60,29 @@ type Factory func(trace.Sink) (vmm.Engine, error)
 // NewRunner makes the engine and a Runner for it.
 func NewRunner(make Factory) (*Runner, error) {
 	r := &Runner{}
-	started := false
-	eng, err := make(trace.SinkFunc(func(e trace.Event) {
-		if !started {
-			r.early = append(r.early, e)
-			return
-		}
-		r.emit(e)
-	}))
+	eng, err := make((*intake)(r))
 	if err != nil {
 		return nil, err
 	}
-	r.eng, r.header, started = eng, eng.Header(), true
+	r.eng, r.header = eng, eng.Header()
 	r.st.Reset(&r.header)
-	for _, e := range r.early {
-		r.emit(e)
+	for i := range r.early {
+		r.emit(&r.early[i])
 	}
 	return r, nil
+}
+
+// intake is a Runner as the sink of its engine.
+type intake Runner
+
+// Emit implements trace.Sink.
+func (i *intake) Emit(e trace.Event) {
+	r := (*Runner)(i)
+	if r.eng == nil {
+		r.early = append(r.early, e)
+		return
+	}
+	r.emit(&e)
 }
 
 // KeepHistory makes the run reversible from now on, where the engine can go
@@ -143,23 +149,23 @@ func (r *Runner) turn() error {
 }
 
 // emit folds one event and looks whether it is time to stop.
-func (r *Runner) emit(e trace.Event) {
+func (r *Runner) emit(e *trace.Event) {
 	before := r.st.Deadlines.Count()
-	r.st.Apply(&e)
+	r.st.Apply(e)
 	if !r.silent {
 		for _, s := range r.tee {
-			s.Emit(e)
+			s.Emit(*e)
 		}
 	}
 	if r.past != nil && (e.Kind == trace.KindGuestIRQ || e.Kind == trace.KindKnob) {
-		r.past.known.take(&e, &r.st, r.st.Deadlines.Count() != before)
+		r.past.known.take(e, &r.st, r.st.Deadlines.Count() != before)
 	}
 	if r.watch != nil {
-		r.watch.Emit(e)
+		r.watch.Emit(*e)
 	}
-	if r.stopAt != nil && r.stopAt.Eval(query.MomentOf(&e, &r.st), r.header.Hz) {
+	if r.stopAt != nil && r.stopAt.Eval(query.MomentOf(e, &r.st), r.header.Hz) {
 		if !r.hit {
-			r.hitAt = placeOf(&e, &r.st)
+			r.hitAt = placeOf(e, &r.st)
 		}
 		r.hit, r.halt = true, true
 	}
@@ -396,5 +402,5 @@ func (r *Runner) Mark(name string) {
 	for i := 0; i < len(name) && i < 8; i++ {
 		w |= uint64(name[i]) << (8 * i)
 	}
-	r.emit(trace.Event{TSC: r.st.Now, Kind: trace.KindMark, VCPU: trace.NoCPU, PCPU: trace.NoCPU, A: w})
+	r.emit(&trace.Event{TSC: r.st.Now, Kind: trace.KindMark, VCPU: trace.NoCPU, PCPU: trace.NoCPU, A: w})
 }
