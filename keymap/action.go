@@ -29,6 +29,7 @@ const (
 	PaneExits
 	PaneConsole
 	Zoom
+	Layout
 	Up
 	Down
 	Left

@@ -39,6 +39,7 @@ func Default() []Binding {
 		{PaneExits, Global, Moving, []string{"6"}, "pane-exits", "Exits", "focus Exits: the list of VM-exits; enter opens the selected one"},
 		{PaneConsole, Global, Moving, []string{"7"}, "pane-console", "Console", "focus Console: what the guest wrote to its serial port"},
 		{Zoom, Global, Moving, []string{"z"}, "zoom", "zoom", "give the focused pane the whole screen, or give it back"},
+		{Layout, Global, Moving, []string{"L"}, "layout", "layout", "take the next layout: which panes are shown, and where"},
 		{Up, Global, Moving, []string{"up", "k"}, "up", "up", "move the selection up, or scroll"},
 		{Down, Global, Moving, []string{"down", "j"}, "down", "down", "move the selection down, or scroll"},
 		{Left, Global, Moving, []string{"left"}, "left", "view back", "show the pane's view before, or turn the selected knob back"},

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -21,8 +22,8 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.SpeedDown:    func(m *Model) tea.Cmd { return m.changeSpeed(-1) },
 	keymap.SpeedUp:      func(m *Model) tea.Cmd { return m.changeSpeed(+1) },
 
-	keymap.NextPane:      func(m *Model) tea.Cmd { return m.focusOn((m.focus + 1) % numPanes) },
-	keymap.PrevPane:      func(m *Model) tea.Cmd { return m.focusOn((m.focus + numPanes - 1) % numPanes) },
+	keymap.NextPane:      func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(+1)) },
+	keymap.PrevPane:      func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(-1)) },
 	keymap.PaneTimer:     func(m *Model) tea.Cmd { return m.focusOn(paneTimer) },
 	keymap.PaneDeadlines: func(m *Model) tea.Cmd { return m.focusOn(paneDeadlines) },
 	keymap.PaneFastpath:  func(m *Model) tea.Cmd { return m.focusOn(paneFastpath) },
@@ -31,6 +32,7 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.PaneExits:     func(m *Model) tea.Cmd { return m.focusOn(paneExits) },
 	keymap.PaneConsole:   func(m *Model) tea.Cmd { return m.focusOn(paneConsole) },
 	keymap.Zoom:          func(m *Model) tea.Cmd { m.zoom = !m.zoom; return nil },
+	keymap.Layout:        (*Model).nextLayout,
 	keymap.Left:          func(m *Model) tea.Cmd { return m.turnSelected(true) },
 	keymap.Right:         func(m *Model) tea.Cmd { return m.turnSelected(false) },
 	keymap.Open:          (*Model).openSelected,
@@ -277,6 +279,28 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 func (m *Model) focusOn(p paneID) tea.Cmd {
 	m.leaveExplained()
 	m.focus, m.open, m.helping, m.comparing = p, nil, false, nil
+	return nil
+}
+
+// neighbour is the next pane of the layout in a direction.
+func (m *Model) neighbour(dir paneID) paneID {
+	for p := m.focus; ; {
+		if p = (p + dir + numPanes) % numPanes; m.layout().shows(p) || p == m.focus {
+			return p
+		}
+	}
+}
+
+// nextLayout takes the next layout, and its first pane if it does not show the
+// focused one.
+func (m *Model) nextLayout() tea.Cmd {
+	m.lay = (m.lay + 1) % len(m.lays)
+	l := m.layout()
+	m.zoom = false
+	if !l.shows(m.focus) {
+		m.focus = append(slices.Clone(l.left), l.right...)[0]
+	}
+	m.say("layout %s: %s", l.name, l.words())
 	return nil
 }
 

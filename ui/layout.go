@@ -1,5 +1,10 @@
 package ui
 
+import (
+	"slices"
+	"strings"
+)
+
 // The least terminal that the screen works in.
 const (
 	MinWidth  = 64
@@ -32,27 +37,120 @@ type slot struct {
 // arrangement is the place of every pane; a pane with an empty rect is hidden.
 type arrangement [numPanes]slot
 
+// layout says which panes are shown, and where when all are open: in two columns,
+// from top to bottom.
+type layout struct {
+	name        string
+	left, right []paneID
+	split       int // the left column's share of the width in percent, 0: as suits the right one
+}
+
+// layouts are the named layouts in the order of the layout key.
+var layouts = []layout{
+	{"overview", []paneID{paneTimer, paneDeadlines, paneExits}, []paneID{paneKnobs, paneFastpath, paneKicks, paneConsole}, 0},
+	{"deadlines", []paneID{paneTimer, paneDeadlines}, []paneID{paneKnobs, paneFastpath}, 68},
+	{"exits", []paneID{paneTimer, paneExits}, []paneID{paneKnobs, paneFastpath, paneConsole}, 62},
+	{"kicks", []paneID{paneTimer, paneKicks}, []paneID{paneExits, paneFastpath}, 50},
+}
+
+// LayoutNames are the names of the layouts, in the order of the layout key.
+func LayoutNames() (names []string) {
+	for i := range layouts {
+		names = append(names, layouts[i].name)
+	}
+	return names
+}
+
+// shows reports whether a pane is part of the layout.
+func (l *layout) shows(p paneID) bool {
+	return slices.Contains(l.left, p) || slices.Contains(l.right, p)
+}
+
+// words are the layout's columns.
+func (l *layout) words() string {
+	var cols []string
+	for _, ps := range [][]paneID{l.left, l.right} {
+		var names []string
+		for _, p := range ps {
+			names = append(names, paneTitles[p])
+		}
+		if len(names) > 0 {
+			cols = append(cols, strings.Join(names, ", "))
+		}
+	}
+	return strings.Join(cols, " | ")
+}
+
+// chosenLayouts are the layouts that the layout key goes through, the one to begin
+// with first: the named one, changed as the options say.
+func chosenLayouts(o *Options) []layout {
+	at := max(slices.IndexFunc(layouts, func(l layout) bool { return l.name == o.Layout }), 0)
+	out := append(slices.Clone(layouts[at:]), layouts[:at]...)
+	if len(o.Left)+len(o.Right) == 0 && o.Split == 0 {
+		return out
+	}
+	own := out[0]
+	own.name = "own"
+	left, right := panesNamed(o.Left), panesNamed(o.Right)
+	if len(left) > 0 {
+		own.left = left
+	}
+	if len(right) > 0 {
+		own.right = right
+	}
+	in := func(ps []paneID) func(paneID) bool { return func(p paneID) bool { return slices.Contains(ps, p) } }
+	switch { // a pane that one column is given leaves the other
+	case len(left) > 0 && len(right) == 0:
+		own.right = slices.DeleteFunc(slices.Clone(own.right), in(own.left))
+	case len(right) > 0:
+		own.left = slices.DeleteFunc(slices.Clone(own.left), in(own.right))
+	}
+	if o.Split != 0 {
+		own.split = o.Split
+	}
+	return append([]layout{own}, out...)
+}
+
+func panesNamed(names []string) (ps []paneID) {
+	for _, n := range names {
+		for p, t := range paneTitles {
+			if strings.EqualFold(t, n) && !slices.Contains(ps, paneID(p)) {
+				ps = append(ps, paneID(p))
+			}
+		}
+	}
+	return ps
+}
+
 // arrange places the panes on a screen of w × h. It is a pure function, so a
 // click can be resolved without drawing. h is without the seek bar; vcpus sizes
-// the Timer pane.
-func arrange(w, h int, focus paneID, zoom bool, vcpus int) (arr arrangement) {
+// the Timer pane. A focused pane that the layout does not show is alone while it
+// has the focus.
+func arrange(w, h int, focus paneID, zoom bool, vcpus int, lay *layout) (arr arrangement) {
 	body := rect{0, headerRows, w, h - headerRows - footerRows}
+	grid := w >= gridWidth && h >= gridHeight
 	switch {
-	case zoom:
+	case zoom, grid && !lay.shows(focus):
 		arr[focus] = slot{body, true}
-	case w >= gridWidth && h >= gridHeight:
-		arrangeGrid(&arr, body, vcpus)
+	case grid:
+		arrangeGrid(&arr, body, vcpus, lay)
 	default:
-		arrangeStack(&arr, body, focus)
+		arrangeStack(&arr, body, focus, lay)
 	}
 	return arr
 }
 
 // arrangeStack opens the focused pane between the lines of the others.
-func arrangeStack(arr *arrangement, body rect, focus paneID) {
-	open := body.h - (int(numPanes) - 1)
-	y := body.y
+func arrangeStack(arr *arrangement, body rect, focus paneID, lay *layout) {
+	var shown []paneID
 	for p := range numPanes {
+		if p == focus || lay.shows(p) {
+			shown = append(shown, p)
+		}
+	}
+	open := body.h - (len(shown) - 1)
+	y := body.y
+	for _, p := range shown {
 		n := 1
 		if p == focus {
 			n = open
@@ -62,27 +160,54 @@ func arrangeStack(arr *arrangement, body rect, focus paneID) {
 	}
 }
 
-// arrangeGrid shows all panes: wide ones left, narrow ones right.
-func arrangeGrid(arr *arrangement, body rect, vcpus int) {
+// leastColumn is the least width of a column.
+const leastColumn = 40
+
+// arrangeGrid shows the panes of the layout in two columns, or in one if the other
+// is empty.
+func arrangeGrid(arr *arrangement, body rect, vcpus int, lay *layout) {
 	right := min(max(body.w*37/100, 46), 84)
-	left := body.w - right
-	lefts := shares(body.h, []share{
-		{paneTimer, timerRows(vcpus, left-2) + 2, 6, 0},
-		{paneDeadlines, 12, 10, 60},
-		{paneExits, 7, 6, 26},
-	})
-	knobs := 14
-	if body.h >= 52 { // room for what the selected one is, too
-		knobs = 22
+	if lay.split != 0 {
+		right = body.w - body.w*lay.split/100
 	}
-	rights := shares(body.h, []share{
-		{paneKnobs, knobs, 9, 0},
-		{paneFastpath, 8, 6, 30},
-		{paneKicks, 7, 6, 36},
-		{paneConsole, 5, 4, 14},
-	})
-	placeColumn(arr, rect{body.x, body.y, left, body.h}, lefts)
-	placeColumn(arr, rect{body.x + left, body.y, right, body.h}, rights)
+	right = min(max(right, leastColumn), body.w-leastColumn)
+	switch {
+	case len(lay.right) == 0:
+		right = 0
+	case len(lay.left) == 0:
+		right = body.w
+	}
+	column := func(x, w int, ps []paneID) {
+		var claims []share
+		for _, p := range ps {
+			claims = append(claims, claimOf(p, body.h, w, vcpus))
+		}
+		placeColumn(arr, rect{body.x + x, body.y, w, body.h}, shares(body.h, claims))
+	}
+	column(0, body.w-right, lay.left)
+	column(body.w-right, right, lay.right)
+}
+
+// claimOf is what a pane claims of a column of h rows and w columns.
+func claimOf(p paneID, h, w, vcpus int) share {
+	switch p {
+	case paneTimer:
+		return share{p, timerRows(vcpus, w-2) + 2, 6, 0}
+	case paneDeadlines:
+		return share{p, 12, 10, 60}
+	case paneExits:
+		return share{p, 7, 6, 26}
+	case paneKnobs:
+		if h >= 52 { // room for what the selected one is, too
+			return share{p, 22, 9, 0}
+		}
+		return share{p, 14, 9, 0}
+	case paneFastpath:
+		return share{p, 8, 6, 30}
+	case paneKicks:
+		return share{p, 7, 6, 36}
+	}
+	return share{p, 5, 4, 14}
 }
 
 // share is a pane's claim on a column: what it wants at least, what it can live
@@ -110,6 +235,9 @@ func shares(h int, cs []share) []share {
 		sum--
 	}
 	spare := h - sum
+	if weight == 0 && len(cs) > 0 { // nobody asks for more: the last one gets it
+		cs[len(cs)-1].want += spare
+	}
 	for i := range cs {
 		if weight > 0 && cs[i].extra > 0 {
 			n := spare * cs[i].extra / weight

@@ -1,13 +1,19 @@
 package ui
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ticktrap/keymap"
+)
 
 func TestPanesFillTheBodyWithoutOverlap(t *testing.T) {
 	sizes := []struct{ w, h int }{{64, 18}, {80, 24}, {109, 60}, {110, 34}, {120, 40}, {200, 60}, {320, 100}, {110, 200}}
 	for _, sz := range sizes {
 		for focus := range numPanes {
 			for _, vcpus := range []int{0, 1, 2, 64} {
-				checkArrangement(t, sz.w, sz.h, arrange(sz.w, sz.h, focus, false, vcpus), focus)
+				checkArrangement(t, sz.w, sz.h, arrange(sz.w, sz.h, focus, false, vcpus, &layouts[0]), focus)
 			}
 		}
 	}
@@ -17,6 +23,9 @@ func checkArrangement(t *testing.T, w, h int, arr arrangement, focus paneID) {
 	t.Helper()
 	seen := make([]int, w*h)
 	for p, s := range arr {
+		if s.rect == (rect{}) && !layouts[0].shows(paneID(p)) {
+			continue
+		}
 		if s.w <= 0 || s.h <= 0 || s.x < 0 || s.y < headerRows || s.x+s.w > w || s.y+s.h > h-footerRows {
 			t.Fatalf("%d×%d: pane %d lies at %+v", w, h, p, s.rect)
 		}
@@ -39,7 +48,7 @@ func checkArrangement(t *testing.T, w, h int, arr arrangement, focus paneID) {
 }
 
 func TestZoomGivesTheBodyToTheFocusedPane(t *testing.T) {
-	arr := arrange(80, 24, paneKicks, true, 2)
+	arr := arrange(80, 24, paneKicks, true, 2, &layouts[0])
 	for p, s := range arr {
 		if paneID(p) == paneKicks {
 			if want := (rect{0, 2, 80, 20}); s.rect != want || !s.open {
@@ -63,5 +72,82 @@ func TestSharesAddUpAndKeepNeeds(t *testing.T) {
 		if sum != h {
 			t.Errorf("shares of %d rows add up to %d", h, sum)
 		}
+	}
+}
+
+func TestLayoutsFillTheBodyWithTheirPanes(t *testing.T) {
+	own := chosenLayouts(&Options{Layout: "exits", Left: []string{"Console", "Exits"}, Split: 30})[0]
+	one := layout{name: "one column", left: []paneID{paneExits, paneTimer}}
+	for _, l := range append(slices.Clone(layouts), own, one, layout{name: "right", right: []paneID{paneKicks}}) {
+		for _, sz := range []struct{ w, h int }{{64, 18}, {110, 34}, {200, 60}} {
+			for focus := range numPanes {
+				arr := arrange(sz.w, sz.h, focus, false, 2, &l)
+				area := 0
+				for p, s := range arr {
+					area += s.w * s.h
+					grid := sz.w >= gridWidth && sz.h >= gridHeight
+					want := paneID(p) == focus || l.shows(paneID(p)) && (!grid || l.shows(focus))
+					if (s.w > 0) != want {
+						t.Errorf("%s at %d×%d, focus on %s: is %s there: %v, want %v", l.name, sz.w, sz.h, paneTitles[focus], paneTitles[p], s.w > 0, want)
+					}
+				}
+				if body := sz.w * (sz.h - headerRows - footerRows); area != body {
+					t.Errorf("%s at %d×%d, focus on %s: the panes have %d cells, the body %d", l.name, sz.w, sz.h, paneTitles[focus], area, body)
+				}
+			}
+		}
+	}
+	if arr := arrange(200, 60, paneExits, false, 1, &own); arr[paneExits].w != 60 || arr[paneConsole].y != headerRows || arr[paneFastpath].x != 60 {
+		t.Errorf("30 %% for Console and Exits gives %+v", arr)
+	}
+}
+
+func TestOwnLayoutGivesAPaneOnePlace(t *testing.T) {
+	tests := []struct {
+		name        string
+		o           Options
+		left, right string
+	}{
+		{"nothing chosen", Options{}, "Timer, Deadlines, Exits", "Knobs, Fastpath, Kicks, Console"},
+		{"a named one", Options{Layout: "exits"}, "Timer, Exits", "Knobs, Fastpath, Console"},
+		{"left", Options{Left: []string{"Knobs", "Timer"}}, "Knobs, Timer", "Fastpath, Kicks, Console"},
+		{"right", Options{Right: []string{"Timer"}}, "Deadlines, Exits", "Timer"},
+		{"both", Options{Left: []string{"Exits"}, Right: []string{"Kicks"}}, "Exits", "Kicks"},
+	}
+	for _, tt := range tests {
+		l := chosenLayouts(&tt.o)[0]
+		if got, want := l.words(), tt.left+" | "+tt.right; got != want {
+			t.Errorf("%s: %q, want %q", tt.name, got, want)
+		}
+	}
+}
+
+func TestLayoutKeyGoesThroughTheLayouts(t *testing.T) {
+	r := newRig(t, 200, 60, 3000)
+	r.press("7") // Console, which "deadlines" does not show
+	var seen []string
+	for range layouts {
+		r.press("L")
+		seen = append(seen, r.m.layout().name)
+		if !r.m.layout().shows(r.m.focus) {
+			t.Errorf("layout %s leaves the focus on %s", r.m.layout().name, paneTitles[r.m.focus])
+		}
+	}
+	if want := append(slices.Clone(LayoutNames()[1:]), LayoutNames()[0]); !slices.Equal(seen, want) {
+		t.Errorf("L goes through %q, want %q", seen, want)
+	}
+	r.press("L")
+	r.wants("layout deadlines: Timer, Deadlines | Knobs, Fastpath")
+	for _, key := range []string{"tab", "tab", "tab", "shift+tab"} {
+		if r.press(key); !r.m.layout().shows(r.m.focus) {
+			t.Errorf("%s leads to %s, which the layout does not show", key, paneTitles[r.m.focus])
+		}
+	}
+	r.press("6") // still reached by its key
+	if s := r.screen(); !strings.Contains(s, "6 Exits ◂") || strings.Contains(s, "5 Knobs") {
+		t.Errorf("a pane outside of the layout is not alone on the screen:\n%s", s)
+	}
+	if b := r.m.keys.Binding(keymap.Layout); b.Name != "layout" {
+		t.Errorf("the action is called %q", b.Name)
 	}
 }

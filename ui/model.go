@@ -36,6 +36,12 @@ type Options struct {
 	// the whole screen.
 	Focus string
 	Zoom  bool
+	// Layout is one of LayoutNames, empty is the first. Left and Right, if they are
+	// not empty, are the titles of the panes in its columns instead of its own, Split
+	// is the left column's share of the width in percent, 0 its own.
+	Layout      string
+	Left, Right []string
+	Split       int
 	// Late is how late a deadline must be for next-late and previous-late; 0 is
 	// later than p99 so far.
 	Late clock.Nanos
@@ -67,6 +73,9 @@ type Model struct {
 	panes [numPanes]pane
 	focus paneID
 	zoom  bool
+	// lays are the layouts to go through, lay is the present one.
+	lays []layout
+	lay  int
 
 	open      *inspector  // the opened exit, nil if none
 	why       *explaining // the open explanation, nil if none
@@ -153,6 +162,7 @@ func New(session vmm.Session, opts Options) *Model {
 	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), dirty: true, zoom: opts.Zoom,
 		lastRule: uint64(vmm.Rules618), lastCut: uint64(vmm.KickKC), ready: &vmm.Frame{}}
 	m.look = newStyles(opts.Theme, opts.Profile)
+	m.lays = chosenLayouts(&opts)
 	m.panes = [numPanes]pane{newTimerPane(), newDeadlinesPane(), newFastpathPane(), newKicksPane(), newKnobsPane(),
 		newExitsPane(), newConsolePane()}
 	for i, t := range paneTitles {
@@ -162,6 +172,9 @@ func New(session vmm.Session, opts Options) *Model {
 	}
 	return m
 }
+
+// layout is the present layout.
+func (m *Model) layout() *layout { return &m.lays[m.lay] }
 
 // Init asks for the first frame.
 func (m *Model) Init() tea.Cmd { return m.link.firstCmd(m.ready) }

@@ -15,7 +15,7 @@ func presentHost(s *scene, a area) {
 	a.text(1, 0, label, " host side, whole run ")
 	rows := [][]piece{
 		counts("expiries", nonZero(st.Expiries[:], trace.ExpireNames)),
-		append(counts("backing", nonZero(st.Backings[:], trace.BackingNames)), clauses("  not hv:", st.BackClauses[:])...),
+		backingRow(st),
 		waitPieces(s, &st.Waits),
 		append(counts("tuning", nonZero(st.Tunes[:], trace.TuneNames)), piece{}),
 		append(counts("deliver", nonZero(st.Deliveries[:], trace.DeliverNames)), clauses("  because:", st.DeliverClauses[:])...),
@@ -29,6 +29,18 @@ func presentHost(s *scene, a area) {
 			y++
 		}
 	}
+}
+
+// backingRow counts host timers. A halt moves a timer from the preemption timer,
+// which counts in the guest only, to an hrtimer.
+func backingRow(st *trace.State) []piece {
+	ps := counts("backing", nonZero(st.Backings[:], trace.BackingNames))
+	why := st.BackClauses
+	if n := why[trace.ClauseBlocked]; n > 0 {
+		ps = append(ps, piece{"  hv → sw at a halt ", text, 4}, piece{group3(n) + "  ", value, 4})
+		why[trace.ClauseBlocked] = 0
+	}
+	return append(ps, clauses("  not hv:", why[:])...)
 }
 
 // named is a count with its name.

@@ -213,5 +213,5 @@ func (m *Model) seek(t clock.TSC) tea.Cmd {
 }
 
 func (m *Model) arrange() arrangement {
-	return arrange(m.w, m.h-m.barRows(), m.focus, m.zoom, len(m.frame.State.VCPUs))
+	return arrange(m.w, m.h-m.barRows(), m.focus, m.zoom, len(m.frame.State.VCPUs), m.layout())
 }

@@ -108,5 +108,6 @@ func (o *runOptions) configure(env *Env, flags *pflag.FlagSet, named bool) error
 
 // screenOptions are those of the configuration.
 func screenOptions(env *Env, c *config.Config) ui.Options {
-	return ui.Options{NoColor: env.getenv("NO_COLOR") != "", Theme: c.Theme, Keys: c.Keys, Focus: c.Focus, Zoom: c.Zoom, Late: c.Late}
+	return ui.Options{NoColor: env.getenv("NO_COLOR") != "", Theme: c.Theme, Keys: c.Keys, Focus: c.Focus, Zoom: c.Zoom, Late: c.Late,
+		Layout: c.Layout, Left: c.Left, Right: c.Right, Split: c.Split}
 }

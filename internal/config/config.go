@@ -25,6 +25,12 @@ type Config struct {
 	Late  clock.Nanos
 	Focus string // title of the pane to begin with
 	Zoom  bool   // begin with that pane alone
+	// Layout is one of Layouts. Left and Right are titles of panes, from top to
+	// bottom, empty for those of the layout; Split is the left column's share of the
+	// width in percent, 0 for that of the layout.
+	Layout      string
+	Left, Right []string
+	Split       int
 	// Keys is the table of actions.
 	Keys []keymap.Binding
 
@@ -48,7 +54,7 @@ func (e *Error) Error() string {
 
 // Default is the configuration without a file.
 func Default() *Config {
-	return &Config{Guest: "deadline", Engine: "auto", Speed: 0.01, Focus: "Timer", Keys: keymap.Default(),
+	return &Config{Guest: "deadline", Engine: "auto", Speed: 0.01, Focus: "Timer", Layout: Layouts[0], Keys: keymap.Default(),
 		lines: map[string]int{}}
 }
 

@@ -25,6 +25,9 @@ late = "1.5us"
 [layout]
 focus = "exits"
 zoom = true
+name = "exits"
+left = ["exits", "Timer"]
+split = 70
 
 [keys]
 step-exit = ["f5", "ctrl+s"]
@@ -35,7 +38,7 @@ quit = "Q"
 		t.Fatal(err)
 	}
 	if c.Theme != "light" || c.Guest != "periodic" || c.Engine != "model" || c.Speed != 1 || c.Late != clock.Nanos(1500) ||
-		c.Focus != "Exits" || !c.Zoom {
+		c.Focus != "Exits" || !c.Zoom || c.Layout != "exits" || !slices.Equal(c.Left, []string{"Exits", "Timer"}) || len(c.Right) != 0 || c.Split != 70 {
 		t.Errorf("read %+v", c)
 	}
 	m := keymap.New(c.Keys)
@@ -44,7 +47,7 @@ quit = "Q"
 			t.Errorf("key %s asks for %d, want %d", key, got, want)
 		}
 	}
-	for name, want := range map[string]string{"theme": "line 2", "layout.zoom": "line 10", "keys.quit": "line 15", "keys.help": "default"} {
+	for name, want := range map[string]string{"theme": "line 2", "layout.zoom": "line 10", "keys.quit": "line 18", "keys.help": "default"} {
 		if got := c.Source(name); got != want {
 			t.Errorf("%s comes from %s, want %s", name, got, want)
 		}
@@ -55,6 +58,11 @@ func TestMistakesAreNamedByLine(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"value", "\ntheme = \"purple\"", "f:2: theme cannot be \"purple\": want one of dark, light, 16, mono, or empty"},
 		{"type", "speed = \"fast\"", "f:1: speed cannot be \"fast\": want a number from 0 to 1000000"},
+		{"pane twice", "[layout]\nleft = [\"Exits\", \"exits\"]", "f:2: layout.left cannot be a list: want a list of panes, each once, such as [\"Timer\", \"Exits\"]"},
+		{"no pane", "layout.right = [\"Disks\"]", "f:1: layout.right cannot be a list: want a list of panes, each once, such as [\"Timer\", \"Exits\"]"},
+		{"pane in both columns", "[layout]\nright = [\"Exits\"]\nleft = [\"Exits\"]", "f:2: pane Exits is in layout.left too: a pane has one place"},
+		{"narrow column", "layout.split = 5", "f:1: layout.split cannot be 5: want 0, or a number from 20 to 80"},
+		{"layout", "layout.name = \"mine\"", "f:1: layout.name cannot be \"mine\": want one of overview, deadlines, exits, kicks"},
 		{"range", "speed = -1", "f:1: speed cannot be -1: want a number from 0 to 1000000"},
 		{"not a number", "speed = nan", "f:1: speed cannot be NaN: want a number from 0 to 1000000"},
 		{"time without a unit", "late = \"5\"", "f:1: late cannot be \"5\": want \"p99\", or a time such as \"5us\" or \"800ns\""},
@@ -173,6 +181,9 @@ func TestConfigurationInForceIsReadBack(t *testing.T) {
 func TestWordsAreThoseOfTheScreen(t *testing.T) {
 	if !slices.Equal(Themes, ui.ThemeNames) {
 		t.Errorf("themes %q, the screen has %q", Themes, ui.ThemeNames)
+	}
+	if !slices.Equal(Layouts, ui.LayoutNames()) {
+		t.Errorf("layouts %q, the screen has %q", Layouts, ui.LayoutNames())
 	}
 	if !slices.Equal(Panes, ui.PaneTitles()) {
 		t.Errorf("panes %q, the screen has %q", Panes, ui.PaneTitles())

@@ -20,6 +20,9 @@ late = "5us"
 
 [layout]
 focus = "Deadlines"
+left = ["Deadlines", "Exits"]
+right = ["Timer", "Knobs"]
+split = 70
 
 [keys]
 step-exit = ["s", "f11"]
@@ -40,6 +43,21 @@ named by its line. ` + "`config`, `run` and `replay`" + ` then do nothing else a
 		b.WriteString("| `" + s.Name + "` | `" + s.Text(d) + "` | " + s.Doc + " | " + s.Want + " |\n")
 	}
 	b.WriteString(`
+## Layout
+
+On a screen of 110 × 34 or more the panes of the layout are open side by side, in two columns; on a smaller one the focused pane
+is open between lines that sum up the others. A pane that the layout leaves out is still reached by its key, and is alone on the
+screen while it has the focus. ` + "`L`" + ` goes through the layouts: the one of the file first, then
+
+| layout | shows |
+|---|---|
+| ` + "`overview`" + ` | all panes |
+| ` + "`deadlines`" + ` | Timer and a large Deadlines; Knobs, Fastpath |
+| ` + "`exits`" + ` | Timer and a large Exits; Knobs, Fastpath, Console |
+| ` + "`kicks`" + ` | Timer and Kicks; Exits, Fastpath |
+
+A pane that is given to one column leaves the other. An empty column leaves the whole width to the other one.
+
 ## Keys
 
 In the table ` + "`keys`" + ` each line gives an action its keys, all of them: the defaults of that action are gone. The actions and

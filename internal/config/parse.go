@@ -28,6 +28,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	c.File = name
 	p := parser{name: name, c: c, lines: linesOf(data)}
 	p.settings(tree)
+	p.columns()
 	p.keys(tree["keys"])
 	if len(p.errs) > 0 {
 		slices.SortFunc(p.errs, func(a, b *Error) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Msg, b.Msg)) })
@@ -97,6 +98,15 @@ func (p *parser) settings(tree map[string]any) {
 			p.bad(key, "%s is a table: want [%s] and its settings below", key, key)
 		default:
 			p.setting(key, v)
+		}
+	}
+}
+
+// columns refuses a pane in both columns.
+func (p *parser) columns() {
+	for _, t := range p.c.Right {
+		if slices.Contains(p.c.Left, t) {
+			p.bad("layout.right", "pane %s is in layout.left too: a pane has one place", t)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 var (
 	Themes  = []string{"dark", "light", "16", "mono"}
 	Engines = []string{"auto", "model", "kvm"}
+	Layouts = []string{"overview", "deadlines", "exits", "kicks"}
 	Panes   = []string{"Timer", "Deadlines", "Fastpath", "Kicks", "Knobs", "Exits", "Console"}
 )
 
@@ -25,8 +26,8 @@ type Setting struct {
 	Doc  string
 	// Want says in words which values there are.
 	Want string
-	// set takes a value as TOML has it: string, int64, float64 or bool. ok is
-	// false if it is none of those wanted.
+	// set takes a value as TOML has it: string, int64, float64, bool or a list. ok
+	// is false if it is none of those wanted.
 	set func(c *Config, v any) (ok bool)
 	// Text is the value as TOML writes it.
 	Text func(c *Config) string
@@ -75,6 +76,54 @@ var Settings = []Setting{
 			c.Zoom, ok = v.(bool)
 			return ok
 		}, func(c *Config) string { return strconv.FormatBool(c.Zoom) }},
+	{"layout.name", "which panes are shown, and where, on a screen of 110 × 34 or more", "one of " + strings.Join(Layouts, ", "),
+		func(c *Config, v any) bool {
+			s, ok := v.(string)
+			c.Layout = s
+			return ok && slices.Contains(Layouts, s)
+		}, func(c *Config) string { return quote(c.Layout) }},
+	{"layout.left", "the panes of the left column from top to bottom, instead of the layout's; empty takes those", paneList,
+		func(c *Config, v any) (ok bool) {
+			c.Left, ok = titles(v)
+			return ok
+		}, func(c *Config) string { return quoteList(c.Left) }},
+	{"layout.right", "the same of the right column", paneList,
+		func(c *Config, v any) (ok bool) {
+			c.Right, ok = titles(v)
+			return ok
+		}, func(c *Config) string { return quoteList(c.Right) }},
+	{"layout.split", "the left column's share of the width in percent; 0 takes the layout's", "0, or a number from 20 to 80",
+		func(c *Config, v any) bool {
+			n, ok := v.(int64)
+			c.Split = int(n)
+			return ok && (n == 0 || n >= 20 && n <= 80)
+		}, func(c *Config) string { return strconv.Itoa(c.Split) }},
+}
+
+const paneList = "a list of panes, each once, such as [\"Timer\", \"Exits\"]"
+
+// titles is a list of panes, each once.
+func titles(v any) (out []string, ok bool) {
+	list, ok := strings1(v)
+	if !ok {
+		return nil, false
+	}
+	for _, s := range list {
+		t := title(s)
+		if t == "" || slices.Contains(out, t) {
+			return nil, false
+		}
+		out = append(out, t)
+	}
+	return out, true
+}
+
+func quoteList(list []string) string {
+	var out []string
+	for _, s := range list {
+		out = append(out, quote(s))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
 }
 
 func float(v any) (float64, bool) {
