@@ -24,8 +24,12 @@ func (o *runOptions) kvmFactory(knobs vmm.Knobs) (session.Factory, error) {
 	if o.vcpus == 0 {
 		o.vcpus = img.MinVCPUs()
 	}
+	hide, err := parseHide(o.hide)
+	if err != nil {
+		return nil, err
+	}
 	cfg := kvm.Config{Guest: img, Placement: place, VCPUs: o.vcpus, RAM: uint64(o.memMiB) << 20, Knobs: knobs,
-		TestDevice: true}
+		TestDevice: true, Hide: kvm.Features(hide)}
 	return func(sink trace.Sink) (vmm.Engine, error) {
 		e, err := kvm.New(cfg, sink)
 		return e, with(ExitHost, err)

@@ -20,6 +20,13 @@ type Config struct {
 	Unobserved bool
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
+	// Hide are features that the guest's CPUID does not show.
+	Hide Features
+}
+
+// Features are what a guest can do without.
+type Features struct {
+	X2APIC, TSCDeadline bool
 }
 
 // Placement is where the local APICs are.

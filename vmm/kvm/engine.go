@@ -68,6 +68,7 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 		return nil, err
 	}
 	cfg.Knobs.PreemptionTimer = false // see fixedInLoop
+	cfg.Hide.TSCDeadline = cfg.Hide.TSCDeadline || cure == CureHide
 	notes := recoverNotes()
 	if s := cure.Sentence(); s != "" {
 		notes = append(notes, s)
@@ -76,7 +77,7 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 		tap: tap{on: cfg.Guest.Params() != nil}}
 	e.cond = sync.NewCond(&e.mu)
 	e.vm, err = sys.NewVM(mem, Options{Placement: InVMM, VCPUs: cfg.VCPUs, Exits: cfg.Knobs.ExitsDisabled,
-		HaltPoll: -1, Deadline: cure})
+		HaltPoll: -1, Deadline: cure, Hide: cfg.Hide})
 	if err != nil {
 		return nil, errors.Join(err, mem.Close())
 	}
@@ -107,7 +108,8 @@ func (e *loopEngine) setUp(cure DeadlineCure) error {
 	}
 	var err error
 	e.m, err = vmm.New(vmm.Config{Hz: e.vm.Hz(), Knobs: e.cfg.Knobs, CPUs: cpus, Place: place, PCPUs: n,
-		APIC: lapic.Config{Era: lapic.Era5_19, Freq: e.vm.Hz(), TSCDeadline: cure != CureHide, X2APIC: true, DirectedEOI: true},
+		APIC: lapic.Config{Era: lapic.Era5_19, Freq: e.vm.Hz(), TSCDeadline: !e.cfg.Hide.TSCDeadline, X2APIC: !e.cfg.Hide.X2APIC,
+			DirectedEOI: true}, PhysBits: e.vm.physBits,
 		Host: e.host, Sink: e.ring})
 	if err != nil {
 		return err

@@ -103,7 +103,8 @@ func (e *kernelEngine) observe() (*observer, error) {
 }
 
 func (e *kernelEngine) options() Options {
-	return Options{Placement: InKernel, VCPUs: e.cfg.VCPUs, Exits: e.knobs.ExitsDisabled, HaltPoll: e.knobs.HaltPoll}
+	return Options{Placement: InKernel, VCPUs: e.cfg.VCPUs, Exits: e.knobs.ExitsDisabled, HaltPoll: e.knobs.HaltPoll,
+		Hide: e.cfg.Hide}
 }
 
 func (e *kernelEngine) setUp() error {

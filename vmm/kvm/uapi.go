@@ -100,23 +100,24 @@ const apiVersion = 12
 
 // Capabilities (KVM_CAP_*).
 const (
-	_KVM_CAP_IRQCHIP            = 0
-	_KVM_CAP_USER_MEMORY        = 3
-	_KVM_CAP_NR_VCPUS           = 9
-	_KVM_CAP_MP_STATE           = 14
-	_KVM_CAP_PIT2               = 33
-	_KVM_CAP_VCPU_EVENTS        = 41
-	_KVM_CAP_TSC_CONTROL        = 60
-	_KVM_CAP_MAX_VCPUS          = 66
-	_KVM_CAP_TSC_DEADLINE_TIMER = 72
-	_KVM_CAP_SYNC_REGS          = 74
-	_KVM_CAP_HYPERV_SYNIC       = 123
-	_KVM_CAP_IMMEDIATE_EXIT     = 136
-	_KVM_CAP_X86_DISABLE_EXITS  = 143
-	_KVM_CAP_HALT_POLL          = 182
-	_KVM_CAP_X86_USER_SPACE_MSR = 188
-	_KVM_CAP_X86_MSR_FILTER     = 189
-	_KVM_CAP_BINARY_STATS_FD    = 203
+	_KVM_CAP_IRQCHIP                  = 0
+	_KVM_CAP_USER_MEMORY              = 3
+	_KVM_CAP_NR_VCPUS                 = 9
+	_KVM_CAP_MP_STATE                 = 14
+	_KVM_CAP_PIT2                     = 33
+	_KVM_CAP_VCPU_EVENTS              = 41
+	_KVM_CAP_TSC_CONTROL              = 60
+	_KVM_CAP_MAX_VCPUS                = 66
+	_KVM_CAP_TSC_DEADLINE_TIMER       = 72
+	_KVM_CAP_SYNC_REGS                = 74
+	_KVM_CAP_HYPERV_SYNIC             = 123
+	_KVM_CAP_IMMEDIATE_EXIT           = 136
+	_KVM_CAP_X86_DISABLE_EXITS        = 143
+	_KVM_CAP_HALT_POLL                = 182
+	_KVM_CAP_X86_USER_SPACE_MSR       = 188
+	_KVM_CAP_X86_MSR_FILTER           = 189
+	_KVM_CAP_ENFORCE_PV_FEATURE_CPUID = 190
+	_KVM_CAP_BINARY_STATS_FD          = 203
 )
 
 // Flags and arguments of capabilities.

@@ -99,6 +99,8 @@ type Options struct {
 	// Deadline says how the guest's writes to the TSC-deadline MSR reach the
 	// VMM; see System.ProbeDeadline. InVMM only.
 	Deadline DeadlineCure
+	// Hide are features that CPUID does not show and the vCPUs do not have.
+	Hide Features
 }
 
 // VM is a virtual machine with its vCPUs.
@@ -111,6 +113,8 @@ type VM struct {
 	// zero is the host TSC at the zero of the VM's common line.
 	zero uint64
 	hz   clock.Hz
+	// physBits is the guest's MAXPHYADDR: 36 where CPUID does not tell.
+	physBits uint8
 }
 
 // The addresses that Intel's real-mode support uses, below the APICs and above
@@ -127,7 +131,7 @@ func (s *System) NewVM(mem *Memory, o Options) (*VM, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a VM: %w", err)
 	}
-	vm := &VM{sys: s, fd: fd, opts: o, mem: mem, zero: rdtsc()}
+	vm := &VM{sys: s, fd: fd, opts: o, mem: mem, zero: rdtsc(), physBits: 36}
 	if err := vm.setUp(); err != nil {
 		vm.Close()
 		return nil, err

@@ -222,6 +222,24 @@ var Probes = []Probe{
 			a.b(0x0f, 0x32) // rdmsr
 			a.keepLogged()
 		}},
+	{Name: "APIC base beyond the physical address width faults", Want: []uint64{1, 0xfee00d00}, Log: []byte{vectorGP},
+		build: func(a *asm) {
+			a.x2apic()
+			a.b(0xb8) // mov eax, 0x80000008
+			a.imm32(0x80000008)
+			a.b(0x0f, 0xa2) // cpuid
+			a.b(0x88, 0xc1) // mov cl, al: the width
+			a.raxIs(1)
+			a.b(0x48, 0xd3, 0xe0)                         // shl rax, cl
+			a.b(0x48, 0x89, 0xc2, 0x48, 0xc1, 0xea, 0x20) // mov rdx, rax; shr rdx, 32
+			a.b(0xb8)                                     // mov eax, 0xfee00d00
+			a.imm32(0xfee00d00)
+			a.b(0xb9) // mov ecx, 0x1b
+			a.imm32(0x1b)
+			a.b(0x0f, 0x30) // wrmsr
+			a.keepLogged()
+			a.keepMSR(0x1b)
+		}},
 	{Name: "CR8 is the task priority's upper half", Want: []uint64{0x70, 9},
 		build: func(a *asm) {
 			a.x2apic()
