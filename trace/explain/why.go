@@ -92,7 +92,7 @@ func whyBlocked(b *builder) (string, trace.Clause) {
 		return "the vCPU halted and slept at once, halt polling being off, so the timer moved to an hrtimer", trace.ClauseBlocked
 	}
 	if b.c.Clause == trace.ClauseBlocked {
-		return fmt.Sprintf("the vCPU halted and slept, so the timer moved to an hrtimer (halt-poll=%s had run out)",
+		return fmt.Sprintf("the vCPU halted and slept, so the timer moved to an hrtimer (halt polling, at most %s, had run out)",
 			trace.FormatKnob(trace.KnobHaltPoll, b.s.Knobs[trace.KnobHaltPoll])), trace.ClauseBlocked
 	}
 	return "the vCPU's thread was not running", trace.ClauseNone
