@@ -132,3 +132,31 @@ func TestMaskedExpiryIsLostOrWaits(t *testing.T) {
 		}
 	}
 }
+
+// KVM takes NMIs whenever they come and opens no window for the second one, so
+// both must be handed over at one entry, before an interrupt that came later.
+func TestSecondNMIWaitsForAWindowOnlyWhereThereIsOne(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		exact    bool
+		injected int
+		window   bool
+	}{
+		{"CPU with an NMI window", true, 1, true},
+		{"real CPU", false, 2, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, 1, nil)
+			r.m.cfg.Exact = tt.exact
+			nmi := lapic.Message{Delivery: lapic.NMI, Assert: true}
+			for range 2 {
+				r.m.receive(0, &r.m.vcpus[0], nmi, trace.SourceIPI)
+			}
+			r.enter(0)
+			c := r.cpus[0]
+			if len(c.injected) != tt.injected || c.nmi != tt.window {
+				t.Errorf("%d NMIs injected, window %v; want %d, %v", len(c.injected), c.nmi, tt.injected, tt.window)
+			}
+		})
+	}
+}

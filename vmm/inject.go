@@ -83,11 +83,16 @@ func (m *Machine) fault(p PCPU, v *vcpu, vector uint8, code uint32, hasCode bool
 // gp queues #GP(0).
 func (m *Machine) gp(p PCPU, v *vcpu) { m.fault(p, v, 13, 0, true) }
 
-// deliverQueued hands the VM-entry field to the CPU; it returns the vector.
+// deliverQueued hands the VM-entry field to the CPU; it returns the vector. A
+// real CPU opens no NMI window: it keeps the second of two NMIs itself.
 func (m *Machine) deliverQueued(v *vcpu) uint64 {
 	e := v.queued
 	v.queued = Event{}
 	v.cpu.Inject(e)
+	for ; e.Kind == EventNMI && !m.cfg.Exact && v.nmis > 0; v.nmis-- {
+		m.emit(v.pcpu, v.id, trace.KindInject, uint64(e.Vector), 0, 0, 0)
+		v.cpu.Inject(e)
+	}
 	v.taking, v.vector, v.viaEntry = e.Kind, e.Vector, true
 	return uint64(e.Vector)
 }
