@@ -2,8 +2,11 @@ package ui
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/NimbleMarkets/ntcharts/canvas/runes"
+
+	"ticktrap/internal/clock"
 )
 
 // plot collects dots at braille resolution: two by four to a cell. The style of
@@ -144,3 +147,53 @@ func symlog(v, lin float64) float64 {
 	}
 	return v / lin
 }
+
+// axisRows is the height of a chart's time axis, 0 where the chart itself needs
+// the row.
+func axisRows(a area) int {
+	if a.h >= 10 {
+		return 1
+	}
+	return 0
+}
+
+// timeAxis labels the columns of chart ch on the last row of a, with the run's time
+// as the header shows it. dur is what the width stands for, from t0, in cycles.
+func timeAxis(s *scene, a, ch area, t0 clock.TSC, dur float64) {
+	if axisRows(a) == 0 || s.hz() == 0 || ch.w < 20 {
+		return
+	}
+	ns := 1e9 / float64(s.hz())
+	from, span := float64(t0)*ns, max(dur*ns, 1)
+	y, x0 := a.h-1, ch.x-a.x
+	a.hline(x0, y, ch.w, '─', faint)
+	step := niceStep(span / max(float64(ch.w)/18, 1))
+	free := 0
+	for v := math.Ceil(from/step) * step; v <= from+span; v += step {
+		x := int(math.Round((v - from) / span * float64(ch.w-1)))
+		words := stepTime(v, step, from+span)
+		at := x - textWidth(words)/2
+		if at >= free && at+textWidth(words) <= ch.w {
+			a.text(x0+at, y, dim, words)
+			free = at + textWidth(words) + 2
+		}
+	}
+}
+
+// stepTime writes a time in ns in the unit of the greatest one, with as many digits
+// as tell it from the next tick.
+func stepTime(v, step, most float64) string {
+	for _, u := range timeUnits {
+		if most < u.ns && u.ns > 1 || step < u.ns/10000 {
+			continue
+		}
+		prec := max(int(math.Ceil(-math.Log10(step/u.ns)-1e-9)), 0)
+		return strconv.FormatFloat(v/u.ns, 'f', prec, 64) + " " + u.name
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64) + " ns"
+}
+
+var timeUnits = []struct {
+	name string
+	ns   float64
+}{{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}

@@ -2,8 +2,10 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 
 	"ticktrap/keymap"
+	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
@@ -156,11 +158,25 @@ func (m *Model) drawFooter(s *scene, a area) {
 		if m.saidBad {
 			sign, st = "✗ ", bad
 		}
-		a.cut(a.text(1, 0, st, sign), 0, a.w-4, st, m.said)
+		lines := wrap(m.said, a.w-4)
+		a.text(1, 0, st, sign)
+		for i := range min(len(lines), 2) {
+			words := lines[i]
+			if i == 1 { // it takes the place of the keys, until the next one
+				words = strings.Join(lines[1:], " ")
+			}
+			a.cut(3, i, a.w-4, st, words)
+		}
+		if len(lines) > 1 {
+			return
+		}
 	}
 	x := 1
 	for _, act := range footerActions[m.front()] {
 		key, short := m.keys.Key(act), m.keys.Binding(act).Short
+		if key == "" || (knobOfAction(act) != trace.BadKnob || act == keymap.Record) && m.whyNot(act) != "" {
+			continue // not in this session at all
+		}
 		key, short = m.barWords(s, act, key, short)
 		if w := textWidth(key) + 1 + textWidth(short); x+w > a.w-1 {
 			break

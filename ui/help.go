@@ -13,6 +13,12 @@ type helpLine struct {
 // helpLines is the help of the focused pane and all keys, for a width.
 func (m *Model) helpLines(w int) []helpLine {
 	var out []helpLine
+	if m.opts.Intro != "" {
+		for _, l := range wrap(m.opts.Intro, w-4) {
+			out = append(out, helpLine{words: l})
+		}
+		out = append(out, helpLine{})
+	}
 	out = append(out, helpLine{words: paneTitles[m.focus], heading: true})
 	about := m.panes[m.focus].help()
 	if m.open != nil {
@@ -59,11 +65,25 @@ func pickString(cond bool, yes, no string) string {
 
 // drawHelp draws the help over the body.
 func (m *Model) drawHelp(body area) {
-	a := overlay(body, min(100, body.w), body.h)
-	lines := m.helpLines(a.w)
-	m.helpOff = min(m.helpOff, max(len(lines)-a.h, 0))
-	for i := 0; i < a.h && m.helpOff+i < len(lines); i++ {
-		l := lines[m.helpOff+i]
+	cols := 1
+	if body.w >= 160 {
+		cols = 2
+	}
+	a := overlay(body, min(100*cols, body.w), body.h)
+	w := a.w / cols
+	lines := m.helpLines(w)
+	m.helpOff = min(m.helpOff, max(len(lines)-cols*a.h, 0))
+	for c := range cols {
+		drawHelpColumn(a.sub(c*w, 0, w, a.h), lines[min(m.helpOff+c*a.h, len(lines)):])
+	}
+	if rest := len(lines) - m.helpOff - cols*a.h; rest > 0 {
+		a.right(a.w-1, a.h-1, dim, " ↓ "+group3(uint64(rest))+" more lines ")
+	}
+}
+
+func drawHelpColumn(a area, lines []helpLine) {
+	for i := 0; i < a.h && i < len(lines); i++ {
+		l := lines[i]
 		switch {
 		case l.heading:
 			a.text(1, i, heading, l.words)
@@ -76,9 +96,6 @@ func (m *Model) drawHelp(body area) {
 		default:
 			a.text(1, i, text, l.words)
 		}
-	}
-	if rest := len(lines) - m.helpOff - a.h; rest > 0 {
-		a.right(a.w-1, a.h-1, dim, " ↓ "+group3(uint64(rest))+" more lines ")
 	}
 }
 

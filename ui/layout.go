@@ -124,16 +124,16 @@ func panesNamed(names []string) (ps []paneID) {
 
 // arrange places the panes on a screen of w × h. It is a pure function, so a
 // click can be resolved without drawing. h is without the seek bar; vcpus sizes
-// the Timer pane. A focused pane that the layout does not show is alone while it
+// the Timer pane; timers is false if the guest seems to use no timer. A focused pane that the layout does not show is alone while it
 // has the focus.
-func arrange(w, h int, focus paneID, zoom bool, vcpus int, lay *layout) (arr arrangement) {
+func arrange(w, h int, focus paneID, zoom bool, vcpus int, timers bool, lay *layout) (arr arrangement) {
 	body := rect{0, headerRows, w, h - headerRows - footerRows}
 	grid := w >= gridWidth && h >= gridHeight
 	switch {
 	case zoom, grid && !lay.shows(focus):
 		arr[focus] = slot{body, true}
 	case grid:
-		arrangeGrid(&arr, body, vcpus, lay)
+		arrangeGrid(&arr, body, vcpus, timers, lay)
 	default:
 		arrangeStack(&arr, body, focus, lay)
 	}
@@ -165,7 +165,7 @@ const leastColumn = 40
 
 // arrangeGrid shows the panes of the layout in two columns, or in one if the other
 // is empty.
-func arrangeGrid(arr *arrangement, body rect, vcpus int, lay *layout) {
+func arrangeGrid(arr *arrangement, body rect, vcpus int, timers bool, lay *layout) {
 	right := min(max(body.w*37/100, 46), 84)
 	if lay.split != 0 {
 		right = body.w - body.w*lay.split/100
@@ -180,7 +180,11 @@ func arrangeGrid(arr *arrangement, body rect, vcpus int, lay *layout) {
 	column := func(x, w int, ps []paneID) {
 		var claims []share
 		for _, p := range ps {
-			claims = append(claims, claimOf(p, body.h, w, vcpus))
+			c := claimOf(p, body.h, w, vcpus)
+			if p == paneDeadlines && !timers {
+				c = share{p, 7, 5, 0} // it has nothing to show
+			}
+			claims = append(claims, c)
 		}
 		placeColumn(arr, rect{body.x + x, body.y, w, body.h}, shares(body.h, claims))
 	}

@@ -13,7 +13,7 @@ func TestPanesFillTheBodyWithoutOverlap(t *testing.T) {
 	for _, sz := range sizes {
 		for focus := range numPanes {
 			for _, vcpus := range []int{0, 1, 2, 64} {
-				checkArrangement(t, sz.w, sz.h, arrange(sz.w, sz.h, focus, false, vcpus, &layouts[0]), focus)
+				checkArrangement(t, sz.w, sz.h, arrange(sz.w, sz.h, focus, false, vcpus, true, &layouts[0]), focus)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func checkArrangement(t *testing.T, w, h int, arr arrangement, focus paneID) {
 }
 
 func TestZoomGivesTheBodyToTheFocusedPane(t *testing.T) {
-	arr := arrange(80, 24, paneKicks, true, 2, &layouts[0])
+	arr := arrange(80, 24, paneKicks, true, 2, true, &layouts[0])
 	for p, s := range arr {
 		if paneID(p) == paneKicks {
 			if want := (rect{0, 2, 80, 20}); s.rect != want || !s.open {
@@ -81,7 +81,7 @@ func TestLayoutsFillTheBodyWithTheirPanes(t *testing.T) {
 	for _, l := range append(slices.Clone(layouts), own, one, layout{name: "right", right: []paneID{paneKicks}}) {
 		for _, sz := range []struct{ w, h int }{{64, 18}, {110, 34}, {200, 60}} {
 			for focus := range numPanes {
-				arr := arrange(sz.w, sz.h, focus, false, 2, &l)
+				arr := arrange(sz.w, sz.h, focus, false, 2, focus%2 == 0, &l)
 				area := 0
 				for p, s := range arr {
 					area += s.w * s.h
@@ -97,7 +97,7 @@ func TestLayoutsFillTheBodyWithTheirPanes(t *testing.T) {
 			}
 		}
 	}
-	if arr := arrange(200, 60, paneExits, false, 1, &own); arr[paneExits].w != 60 || arr[paneConsole].y != headerRows || arr[paneFastpath].x != 60 {
+	if arr := arrange(200, 60, paneExits, false, 1, true, &own); arr[paneExits].w != 60 || arr[paneConsole].y != headerRows || arr[paneFastpath].x != 60 {
 		t.Errorf("30 %% for Console and Exits gives %+v", arr)
 	}
 }
@@ -149,5 +149,13 @@ func TestLayoutKeyGoesThroughTheLayouts(t *testing.T) {
 	}
 	if b := r.m.keys.Binding(keymap.Layout); b.Name != "layout" {
 		t.Errorf("the action is called %q", b.Name)
+	}
+}
+
+func TestGuestWithoutTimersLeavesRoomToOthers(t *testing.T) {
+	with, without := arrange(200, 60, paneExits, false, 2, true, &layouts[0]), arrange(200, 60, paneExits, false, 2, false, &layouts[0])
+	if without[paneDeadlines].h >= 10 || without[paneExits].h <= with[paneExits].h {
+		t.Errorf("Deadlines has %d rows and Exits %d, with timers %d and %d", without[paneDeadlines].h, without[paneExits].h,
+			with[paneDeadlines].h, with[paneExits].h)
 	}
 }

@@ -45,6 +45,8 @@ type Options struct {
 	// Late is how late a deadline must be for next-late and previous-late; 0 is
 	// later than p99 so far.
 	Late clock.Nanos
+	// Intro is what the run is for: the first notice, and on top of the help.
+	Intro string
 	// Try runs a deadline again with knobs turned; nil where the run cannot be
 	// repeated.
 	Try TryFunc
@@ -169,6 +171,9 @@ func New(session vmm.Session, opts Options) *Model {
 		if strings.EqualFold(t, opts.Focus) {
 			m.focus = paneID(i)
 		}
+	}
+	if opts.Intro != "" {
+		m.say("%s", opts.Intro)
 	}
 	return m
 }

@@ -58,7 +58,11 @@ func (p *deadlinesPane) draw(s *scene, a area) {
 		return
 	}
 	if s.state().Deadlines.Opened == 0 {
-		empty(a, "no deadline yet", "each deadline appears with its whole chain, from arming to EOI, once the guest has programmed its timer")
+		then := "each deadline appears with its whole chain, from arming to EOI, once the guest has programmed its timer"
+		if s.state().Exits.N >= 1000 {
+			then = "the guest has not programmed a timer so far: 4 Kicks and 6 Exits show what it does"
+		}
+		empty(a, "no deadline yet", then)
 		return
 	}
 	switch p.view {

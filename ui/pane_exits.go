@@ -107,6 +107,7 @@ func (p *exitsPane) help() []string {
 	return []string{
 		"Every VM-exit in order: number, time since the exit before on any vCPU, vCPU, reason in KVM's spelling, what it was about, what the fastpath made of it, cycles from exit to the next entry.",
 		"fastpath — reenter: straight back into the guest. exit-handled: done, but round the outer loop. none: the normal handler ran; the clause is the first that failed.",
+		"deadline — the one that the exit armed, expired, injected or ended. injects — the vector in the VM-entry field of the entry after it, where there is any. Both only in a wide list.",
 		"The bar splits the cycles by phase. Enter opens the exit: registers, disassembly, every decision with its clauses, cost by phase.",
 		"/ filters by a condition such as exit == HLT && cycles > 20us, or late > 5us for the exits of late deadlines; or by a text: a reason, an MSR, v1, a clause; ! in front shows the others.",
 	}

@@ -61,15 +61,15 @@ func (t *compareTable) draw(a area, move int) (y int) {
 
 // head draws the verdict and what the sides are, and returns the rows used.
 func (t *compareTable) head(a area, move int) (y int) {
-	if t.v == nil {
-		a.text(1, 0, dim, "the verdict is being computed from the deadlines that are kept")
-		return 2
+	verdict, warnings, look := "the verdict is being computed from the deadlines that are kept", []string(nil), dim
+	if t.v != nil {
+		verdict, warnings, look = t.v.Verdict, t.v.Warnings, value|strong
 	}
-	for _, l := range wrap(t.v.Verdict, a.w-2) {
-		a.text(1, y, value|strong, l)
+	for _, l := range wrap(verdict, a.w-2) {
+		a.text(1, y, look, l)
 		y++
 	}
-	for _, w := range t.v.Warnings {
+	for _, w := range warnings {
 		for i, l := range wrap(w, a.w-4) {
 			a.text(1, y, warn, pickString(i == 0, "! ", "  ")+l)
 			y++
@@ -274,7 +274,7 @@ func (t *compareTable) settings() string {
 // used.
 func (t *compareTable) mix(a area) int {
 	note := pickString(t.a.part || t.b.part, "exits, part", "exits")
-	t.title(a, 0, note, "mean, B − A")
+	t.title(a, 0, note, "exit→entry, B − A")
 	y := 1
 	var na, nb uint64
 	for r := range t.a.mix {

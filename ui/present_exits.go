@@ -9,6 +9,7 @@ import (
 // A narrow list shows the fastpath's verdict and the subject in one.
 type exitColumns struct {
 	delta, vcpu, reason, about, fast, bar, cost int
+	deadline, vector                            int // right ends, 0 where there is no room
 	exact, split                                bool
 }
 
@@ -23,8 +24,13 @@ func exitLayout(w int) exitColumns {
 	free := c.cost - c.about
 	if c.split = free >= 50; c.split {
 		c.fast = c.about + min(free-29, 28)
-		if left := c.cost - c.fast - 30; left >= 8 {
-			c.bar = c.cost - min(left, 34)
+		end := c.fast + 30
+		if c.cost-end >= 50 { // a wide list has room for what belongs to the exit
+			c.deadline, c.vector = end+11, end+20
+			end += 22
+		}
+		if left := c.cost - end; left >= 8 {
+			c.bar = c.cost - min(left, 34+c.deadline/4)
 		}
 	}
 	return c
@@ -39,6 +45,10 @@ func exitHead(a area) {
 	if c.split {
 		a.text(c.about, 0, label, "about")
 		a.cut(c.fast, 0, c.bar-c.fast-1, label, "fastpath, failed clause")
+		if c.deadline > 0 {
+			a.right(c.deadline, 0, label, "deadline")
+			a.right(c.vector, 0, label, "injects")
+		}
 		if c.bar < c.cost {
 			a.text(c.bar, 0, label, "host by phase")
 		}
@@ -73,12 +83,24 @@ func exitLine(s *scene, a area, x, before *trace.ExitRecord) {
 		a.cut(c.about, 0, c.fast-c.about-1, text, exitBrief(x, c.fast-c.about-1))
 		costBar(s, a.sub(c.bar, 0, c.cost-c.bar-1, 1), x, 0)
 	}
-	note := exitNote(x, c.bar-c.fast-textWidth(fastWord(x))-2)
+	if c.deadline > 0 {
+		if x.Deadline != trace.NoNum {
+			a.right(c.deadline, 0, text, group3(uint64(x.Deadline)))
+		}
+		if x.Vector != 0 {
+			a.right(c.vector, 0, text, hex(uint64(x.Vector)))
+		}
+	}
+	room := c.bar - c.fast
+	if c.deadline > 0 {
+		room = c.deadline - 10 - c.fast
+	}
+	note := exitNote(x, room-textWidth(fastWord(x))-2)
 	if c.split {
 		note = clauseNote(x)
 	}
-	end := a.cut(c.fast, 0, c.bar-c.fast-1, fastStyle(x), fastWord(x))
-	a.cut(end+1, 0, c.bar-end-2, dim, note)
+	end := a.cut(c.fast, 0, room-1, fastStyle(x), fastWord(x))
+	a.cut(end+1, 0, c.fast+room-end-2, dim, note)
 }
 
 // exitNote is what a narrow line has room for: the clause, else the subject.

@@ -303,7 +303,10 @@ func stripFastpath(s *scene, a area) {
 func fastOverTime(s *scene, a area) {
 	a.pieces(0, 0, a.w, []piece{{"share of exits over the run", label, 0}, {"  █", good, 1}, {" re-entered", dim, 1},
 		{"  " + string(pickRune(s.mono, '▒', '█')), warn, 2}, {" handled", dim, 2}, {"  " + string(fastFills(s)[2]), faint, 3}, {" not taken", dim, 3}})
-	ch := a.sub(5, 1, a.w-5, a.h-1)
+	ch := a.sub(5, 1, a.w-5, a.h-1-axisRows(a))
+	if r := &s.state().Rates; r.Used > 0 {
+		timeAxis(s, a, ch, r.Start, float64(r.Width)*float64(r.Used))
+	}
 	vs := rateColumns(&s.state().Rates, ch.w)
 	fills := fastFills(s)
 	for x, v := range vs {
@@ -324,7 +327,7 @@ func fastOverTime(s *scene, a area) {
 		}
 	}
 	a.right(4, 1, dim, "100%")
-	a.right(4, a.h-1, dim, "0%")
+	a.right(4, ch.h, dim, "0%")
 	knobColumns(s, a, ch, len(vs))
 }
 

@@ -85,6 +85,7 @@ func histAxis(s *scene, a, ch area, k lateScale, d *trace.DeadlineStats) {
 // lateTicks labels the decades of a symmetric log axis, the outer ones first.
 func lateTicks(s *scene, a area, y int, k lateScale, least, most clock.Cycles) {
 	used := make([]bool, a.w+1)
+	marks := 0
 	put := func(v float64) {
 		mark := tickLabel(s, v)
 		if v == 0 {
@@ -104,12 +105,20 @@ func lateTicks(s *scene, a area, y int, k lateScale, least, most clock.Cycles) {
 			used[x] = true
 		}
 		a.text(from, y, dim, mark)
+		marks++
 	}
 	put(0)
 	for _, m := range []float64{1, 3, 2, 5} { // decades first, then what fits between
 		for e := 100.0; e < 1e9; e *= 10 {
 			put(m * e)
 			put(-m * e)
+		}
+	}
+	if marks == 0 { // no round value in so narrow a range
+		lo, hi := tickLabel(s, float64(least)), tickLabel(s, float64(most))
+		a.right(max(k.col(float64(least)), textWidth(lo)), y, dim, lo)
+		if x := k.col(float64(most)) + 1; most > least && x+textWidth(hi) <= a.w {
+			a.text(x, y, dim, hi)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func presentAdvance(s *scene, a area) {
 		a.cut(0, 1, a.w, dim, "a dot per tuning step; A turns adaptive tuning on")
 		return
 	}
-	ch := a.sub(axisCols, 1, a.w-axisCols, a.h-1)
+	ch := a.sub(axisCols, 1, a.w-axisCols, a.h-1-axisRows(a))
 	if ch.w < 8 || ch.h < 2 {
 		return
 	}
@@ -137,6 +137,7 @@ func presentAdvance(s *scene, a area) {
 	lo, hi = max(lo-pad, 0), hi+pad
 	t0, t1 := s.state().First, s.state().Now
 	dur := max(float64(t1.Sub(t0)), 1)
+	timeAxis(s, a, ch, t0, dur)
 	s.dots.reset(ch.w, ch.h)
 	for i := range adv.Points {
 		p := &adv.Points[i]

@@ -17,12 +17,12 @@ const axisCols = 10
 // knobs, the brushed columns marked. It returns where the chart is.
 func presentScatter(s *scene, a area, br *brush) area {
 	r := &s.state().Scatter
-	a.cut(0, 0, a.w, label, "lateness over time")
+	a.cut(0, 0, a.w, label, "lateness over time"+pickString(s.nanos, "", ", cyc"))
 	if r.Len() == 0 {
 		a.cut(0, 1, a.w, dim, "a dot per deadline, once a handler has run")
 		return area{}
 	}
-	ch := a.sub(axisCols, 1, a.w-axisCols, a.h-1)
+	ch := a.sub(axisCols, 1, a.w-axisCols, a.h-1-axisRows(a))
 	if ch.w < 8 || ch.h < 2 {
 		return area{}
 	}
@@ -30,6 +30,7 @@ func presentScatter(s *scene, a area, br *brush) area {
 	lo, hi := lateRange(r)
 	slo, shi := symlog(lo, band), symlog(hi, band)
 	k := newTimeScale(r, ch.w)
+	timeAxis(s, a, ch, k.t0, k.dur)
 	rowOf := func(v float64) int {
 		return int(math.Round((shi - symlog(v, band)) / (shi - slo) * float64(4*ch.h-1)))
 	}

@@ -212,6 +212,12 @@ func (m *Model) seek(t clock.TSC) tea.Cmd {
 	return m.do(vmm.Command{Verb: vmm.DoSeek, At: t})
 }
 
+// usesTimers reports whether the guest has armed a timer, or may still.
+func (m *Model) usesTimers() bool {
+	st := &m.frame.State
+	return st.Deadlines.Opened > 0 || st.Samples.Count() > 0 || st.Exits.N < 1000
+}
+
 func (m *Model) arrange() arrangement {
-	return arrange(m.w, m.h-m.barRows(), m.focus, m.zoom, len(m.frame.State.VCPUs), m.layout())
+	return arrange(m.w, m.h-m.barRows(), m.focus, m.zoom, len(m.frame.State.VCPUs), m.usesTimers(), m.layout())
 }

@@ -10,6 +10,7 @@ import (
 
 	"ticktrap/ui"
 	"ticktrap/vmm"
+	"ticktrap/vmm/scenario"
 	"ticktrap/vmm/session"
 )
 
@@ -19,6 +20,7 @@ func (o *runOptions) runScreen(env *Env, r *session.Runner) error {
 	if err != nil {
 		return with(ExitInput, err)
 	}
+	o.screen.ui.Intro = o.intro()
 	o.screen.ui.Try = o.trier(live, r.Header())
 	err = show(env, live, o.screen)
 	var f vmm.Frame
@@ -30,6 +32,21 @@ func (o *runOptions) runScreen(env *Env, r *session.Runner) error {
 		fmt.Fprintf(env.Out, "recorded %s\n", printable(f.Status.Recording))
 	}
 	return err
+}
+
+// intro says what a scenario is to show; empty for other runs.
+func (o *runOptions) intro() string {
+	if o.scenario == "" {
+		return ""
+	}
+	s, err := scenario.ByName(o.scenario)
+	if err != nil {
+		return ""
+	}
+	if o.repaired {
+		return "scenario " + s.Name + ", repaired: " + s.Rule
+	}
+	return "scenario " + s.Name + ": " + s.Text
 }
 
 // screenSetup is what the command line and the configuration say about the
