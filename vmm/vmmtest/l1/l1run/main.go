@@ -15,6 +15,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -129,13 +130,13 @@ func run(o options, args []string) (int, error) {
 		}
 	}
 	r, err := m.Run(ctx, initBinary, job)
+	for name, content := range r.Files { // of the commands that ended, if the machine did not
+		if werr := os.WriteFile(filepath.Join(o.out, filepath.Base(name)), content, 0o644); werr != nil {
+			return 0, errors.Join(err, werr)
+		}
+	}
 	if err != nil {
 		return 0, err
-	}
-	for name, content := range r.Files {
-		if err := os.WriteFile(filepath.Join(o.out, filepath.Base(name)), content, 0o644); err != nil {
-			return 0, err
-		}
 	}
 	for _, c := range r.Codes {
 		if c != 0 {
