@@ -1,6 +1,11 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import (
+	"fmt"
+	"strings"
+
+	"ticktrap/internal/clock"
+)
 
 // Era is a range of kernel releases in which the timer code behaves alike.
 type Era uint8
@@ -134,6 +139,31 @@ func (e Era) Rules() *Rules {
 
 // String returns the range of releases.
 func (e Era) String() string { return e.Rules().Name }
+
+// First returns the era's first release, by which it is chosen.
+func (e Era) First() string {
+	first, _, _ := strings.Cut(e.Rules().Name, "–")
+	return first
+}
+
+// EraNames lists the first releases of the eras, oldest first.
+func EraNames() []string {
+	var names []string
+	for e := BadEra + 1; e < numEras; e++ {
+		names = append(names, e.First())
+	}
+	return names
+}
+
+// ParseEra returns the era whose first release has this name.
+func ParseEra(name string) (Era, error) {
+	for e := BadEra + 1; e < numEras; e++ {
+		if e.First() == name {
+			return e, nil
+		}
+	}
+	return BadEra, fmt.Errorf("no LAPIC era %q: there are %s", name, strings.Join(EraNames(), ", "))
+}
 
 // rules returns the row of the APIC's era.
 func (a *APIC) rules() *Rules { return a.Config.Era.Rules() }

@@ -2,6 +2,7 @@ package lapic
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -62,5 +63,22 @@ func TestErasHaveNames(t *testing.T) {
 	}
 	if BadEra.Rules() != Era7_3.Rules() || Era(200).Rules() != Era7_3.Rules() {
 		t.Error("an era that does not exist does not get the newest rules")
+	}
+}
+
+func TestEraIsChosenByItsFirstRelease(t *testing.T) {
+	names := EraNames()
+	if len(names) != int(numEras)-1 {
+		t.Fatalf("%d names for %d eras", len(names), int(numEras)-1)
+	}
+	for i, name := range names {
+		if e, err := ParseEra(name); err != nil || e != Era4_9+Era(i) {
+			t.Errorf("ParseEra(%q) = %v, %v; want %v", name, e, err, Era4_9+Era(i))
+		}
+	}
+	for _, name := range []string{"", "5.15", "5.14–5.17", "bad"} {
+		if e, err := ParseEra(name); err == nil || !strings.Contains(err.Error(), "6.19") {
+			t.Errorf("ParseEra(%q) = %v, %v; want an error that lists the eras", name, e, err)
+		}
 	}
 }
