@@ -2,6 +2,7 @@ package vmm
 
 import (
 	"ticktrap/internal/clock"
+	"ticktrap/lapic"
 	"ticktrap/trace"
 )
 
@@ -194,13 +195,22 @@ func (m *Machine) endHalt(p PCPU, v *vcpu) {
 	v.stage = StageAfter
 }
 
-// The constants of adaptive halt polling: halt_poll_ns_grow, _grow_start and
-// _shrink (virt/kvm/kvm_main.c; _shrink is 0 up to 6.10).
+// The constants of adaptive halt polling: halt_poll_ns_grow and _grow_start
+// (virt/kvm/kvm_main.c).
 const (
 	pollGrow      = 2
 	pollGrowStart = 10_000
-	pollShrink    = 2
 )
+
+// shrunkPoll is the polling time after a halt that was too long for it, before
+// the lower limit: halt_poll_ns_shrink divides it. That is 2 from 6.11 on, and
+// before 0, which stands for "to nothing".
+func (m *Machine) shrunkPoll(poll clock.Nanos) clock.Nanos {
+	if m.cfg.APIC.Era < lapic.Era6_10 {
+		return 0
+	}
+	return poll / 2
+}
 
 // adjustPoll is the tail of kvm_vcpu_halt: the vCPU's polling time grows while
 // halts are shorter than the maximum, and shrinks when they are longer.
@@ -211,7 +221,7 @@ func (m *Machine) adjustPoll(v *vcpu, halted clock.Nanos) {
 		v.haltPoll = 0
 	case halted <= v.haltPoll:
 	case v.haltPoll > 0 && halted > limit:
-		v.haltPoll /= pollShrink
+		v.haltPoll = m.shrunkPoll(v.haltPoll)
 		if v.haltPoll < pollGrowStart {
 			v.haltPoll = 0
 		}
