@@ -19,6 +19,10 @@ type Header struct {
 	MemMiB     int // guest memory, 0 if unknown
 	// Knobs are the values at the start, by Knob; [0] is unused.
 	Knobs [NumKnobs]uint64
+	// LAPICEra is the first release of the kernels whose timer code ran, where
+	// that was chosen; Hide are the features that the CPU did without, names
+	// joined by commas.
+	LAPICEra, Hide string
 	// Host is a sentence about the machine: kernel and CPU, or the profile.
 	Host string
 }

@@ -24,11 +24,14 @@ type headerWire struct {
 	Knobs      []uint64 `json:"knobs"`
 	Host       string   `json:"host,omitempty"`
 	MemMiB     int      `json:"mem_mib,omitempty"`
+	LAPICEra   string   `json:"lapic_era,omitempty"`
+	Hide       string   `json:"hide,omitempty"`
 }
 
 func encodeHeader(h *Header) ([]byte, error) {
 	return json.Marshal(headerWire{h.Engine, h.LAPIC, h.Provenance.String(), h.Guest, h.Args, h.GuestHash, h.Seed,
-		h.Profile, uint64(h.Hz), h.VCPUs, h.PCPUs, h.Knobs[:], h.Host, h.MemMiB})
+		h.Profile, uint64(h.Hz), h.VCPUs, h.PCPUs, h.Knobs[:], h.Host, h.MemMiB,
+		h.LAPICEra, h.Hide})
 }
 
 func decodeHeader(p []byte) (h Header, err error) {
@@ -40,7 +43,8 @@ func decodeHeader(p []byte) (h Header, err error) {
 		return h, fmt.Errorf("header: %d vCPUs on %d host CPUs", w.VCPUs, w.PCPUs)
 	}
 	h = Header{Engine: w.Engine, LAPIC: w.LAPIC, Guest: w.Guest, Args: w.Args, GuestHash: w.GuestHash, Seed: w.Seed,
-		Profile: w.Profile, Hz: clock.Hz(w.Hz), VCPUs: w.VCPUs, PCPUs: w.PCPUs, Host: w.Host, MemMiB: w.MemMiB}
+		Profile: w.Profile, Hz: clock.Hz(w.Hz), VCPUs: w.VCPUs, PCPUs: w.PCPUs, Host: w.Host, MemMiB: w.MemMiB,
+		LAPICEra: w.LAPICEra, Hide: w.Hide}
 	for p := Measured; int(p) < len(provenanceNames); p++ {
 		if p.String() == w.Provenance {
 			h.Provenance = p

@@ -20,6 +20,8 @@ type Report struct {
 	Format     int    `json:"format"`
 	Engine     string `json:"engine"`
 	LAPIC      string `json:"lapic"`
+	LAPICEra   string `json:"lapic_era,omitempty"`
+	Hide       string `json:"hide,omitempty"`
 	Provenance string `json:"provenance"`
 	// ProvenanceOf says for each section where its figures come from: the run's
 	// provenance, "inferred" where an event behind them was deduced, and "guest"
@@ -216,8 +218,9 @@ func (r *Report) JSON() ([]byte, error) {
 // NewReport summarises s, the state of the run that h describes. Warnings about
 // the source of the events (a damaged recording, say) are added to its own.
 func NewReport(h *Header, s *State, warnings ...string) *Report {
-	r := &Report{Format: ReportFormat, Engine: h.Engine, LAPIC: h.LAPIC, Provenance: h.Provenance.String(),
-		Guest: h.Guest, GuestHash: h.GuestHash, Args: h.Args, Seed: h.Seed, Profile: h.Profile, Host: h.Host,
+	r := &Report{Format: ReportFormat, Engine: h.Engine, LAPIC: h.LAPIC, LAPICEra: h.LAPICEra, Hide: h.Hide,
+		Provenance: h.Provenance.String(),
+		Guest:      h.Guest, GuestHash: h.GuestHash, Args: h.Args, Seed: h.Seed, Profile: h.Profile, Host: h.Host,
 		Hz: uint64(h.Hz), VCPUs: len(s.VCPUs), PCPUs: h.PCPUs, Events: uint64(s.Events)}
 	r.Duration.Cycles = uint64(s.Now - s.First)
 	r.Duration.NS = int64(nanosOf(s.Now.Sub(s.First), h.Hz))

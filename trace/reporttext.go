@@ -78,7 +78,14 @@ func (t *reportText) section(name, key string) string {
 func (t *reportText) head() {
 	r := t.r
 	t.line("guest", strings.TrimSpace(printable(r.Guest)+" "+printable(r.Args)))
-	engine := fmt.Sprintf("%s, LAPIC %s, %s, every figure %s", r.Engine, r.LAPIC, plural(r.VCPUs, "vCPU"),
+	lapic := r.LAPIC
+	if r.LAPICEra != "" {
+		lapic += " of kernel " + r.LAPICEra
+	}
+	if r.Hide != "" {
+		lapic += ", without " + strings.ReplaceAll(r.Hide, ",", " and ")
+	}
+	engine := fmt.Sprintf("%s, LAPIC %s, %s, every figure %s", r.Engine, printable(lapic), plural(r.VCPUs, "vCPU"),
 		r.Provenance)
 	for _, p := range r.ProvenanceOf {
 		if p == Inferred.String() && p != r.Provenance {
