@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"ticktrap/internal/clock"
 	"ticktrap/lapic"
@@ -23,7 +24,7 @@ type Config struct {
 	Seed    uint64
 	Profile *Profile
 	Knobs   vmm.Knobs
-	// Era is the range of kernels whose timer code runs; 5.19 to 6.9 if BadEra.
+	// Era is the range of kernels whose timer code runs.
 	Era lapic.Era
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
@@ -42,10 +43,23 @@ type Features struct {
 	X2APIC, TSCDeadline bool
 }
 
+// String returns the names joined by commas.
+func (f Features) String() string {
+	var names []string
+	if f.X2APIC {
+		names = append(names, "x2apic")
+	}
+	if f.TSCDeadline {
+		names = append(names, "tsc-deadline")
+	}
+	return strings.Join(names, ",")
+}
+
 // The defaults.
 const (
 	DefaultRAM  = 128 << 20
 	DefaultSeed = 1
+	DefaultEra  = lapic.Era5_19
 	// sliceNanos is the scheduler's time slice.
 	sliceNanos = 3_000_000
 )
@@ -122,7 +136,7 @@ func (c *Config) check() error {
 		c.Seed = DefaultSeed
 	}
 	if c.Era == lapic.BadEra {
-		c.Era = lapic.Era5_19
+		c.Era = DefaultEra
 	}
 	return nil
 }
@@ -233,12 +247,15 @@ func (e *Engine) Memory() vmm.Memory { return e.mem }
 
 // Header describes the run.
 func (e *Engine) Header() trace.Header {
-	k := e.cfg.Knobs
+	k, era := e.cfg.Knobs, ""
+	if e.cfg.Era != DefaultEra {
+		era = e.cfg.Era.First()
+	}
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
 		Args: e.cfg.Guest.Args, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
-		MemMiB: int(e.cfg.RAM >> 20),
-		Knobs:  k.Values(), Host: e.cfg.Profile.Text}
+		MemMiB: int(e.cfg.RAM >> 20), LAPICEra: era, Hide: e.cfg.Hide.String(),
+		Knobs: k.Values(), Host: e.cfg.Profile.Text}
 }
 
 // Instructions returns how many guest instructions have been executed, and how
