@@ -196,6 +196,13 @@ func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.
 	if h.Engine != "model" {
 		return nil
 	}
+	if s, ok := scenario.Of(h); ok {
+		make, err := s.Again(h)
+		if err != nil {
+			return nil
+		}
+		return &rerun.Run{Make: func(sink trace.Sink) (vmm.Rewinder, error) { return make(sink) }, Turns: turns}
+	}
 	var knobs vmm.Knobs
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
 		if knobs.Set(k, h.Knobs[k]) != nil {
@@ -208,12 +215,9 @@ func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.
 		again.guest = h.Guest // an image elsewhere is given by --guest
 	}
 	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
+	again.era, again.hide = h.LAPICEra, hidden(h)
 	if h.MemMiB != 0 {
 		again.memMiB = h.MemMiB
-	}
-	if name, ok := scenario.Of(h); ok {
-		again.scenario = name
-		return o.scenarioOf(&again)
 	}
 	cfg, err := again.modelConfig(knobs)
 	if err != nil {

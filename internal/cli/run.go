@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ticktrap/internal/clock"
+	"ticktrap/lapic"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 	"ticktrap/vmm/guest"
@@ -26,6 +27,7 @@ type runOptions struct {
 	seed                  uint64
 	profile               string
 	hide                  []string
+	era                   string // of the LAPIC
 	knobs, at             []string
 	deadlines, exits      uint64
 	guestTime, timeout    time.Duration
@@ -107,6 +109,8 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.paused, "paused", false, "start paused")
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
 	f.StringVar(&o.profile, "profile", "skylake-server", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
+	f.StringVar(&o.era, "lapic-era", "", "first kernel release of the LAPIC's timer code, model only: "+
+		strings.Join(lapic.EraNames(), ", ")+" (default \""+model.DefaultEra.First()+"\")")
 	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to do without: x2apic, tsc-deadline")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits instruction by instruction (same result, slower)")
 	f.StringVar(&o.scenario, "scenario", "", "show a real bug from the library (see: ticktrap scenarios)")
@@ -186,11 +190,14 @@ func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
 	}
 	switch o.engine {
 	case "auto":
-		if kvmUsable() {
+		if kvmUsable() && o.era == "" {
 			return o.kvmFactory(knobs)
 		}
 	case "model":
 	case "kvm":
+		if o.era != "" {
+			return nil, fail(ExitUsage, "--lapic-era: only on the model; with engine kvm knobs choose the rules")
+		}
 		return o.kvmFactory(knobs)
 	default:
 		return nil, fail(ExitUsage, "--engine: want auto, model or kvm, have %q", o.engine)
@@ -219,7 +226,13 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 	if err != nil {
 		return model.Config{}, err
 	}
-	return model.Config{Hide: hide, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
+	era := model.DefaultEra
+	if o.era != "" {
+		if era, err = lapic.ParseEra(o.era); err != nil {
+			return model.Config{}, fail(ExitUsage, "--lapic-era: %w", err)
+		}
+	}
+	return model.Config{Era: era, Hide: hide, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 

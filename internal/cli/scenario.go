@@ -89,6 +89,9 @@ func (o *runOptions) scenarioFactory() (session.Factory, error) {
 	if o.engine == "kvm" {
 		return nil, fail(ExitUsage, "--scenario: scenarios run on the model")
 	}
+	if o.era != "" {
+		return nil, fail(ExitUsage, "--lapic-era: a scenario brings its own")
+	}
 	s, cfg, err := o.scenarioRun()
 	if err != nil {
 		return nil, err

@@ -124,8 +124,19 @@ func (o *sweepOptions) plan(g sweep.Grid) (*sweep.Run, string, error) {
 	}
 	about := fmt.Sprintf("%s %s, %x, profile %s, seed %d, %d vCPUs, %d deadlines, %d exits, %s, %s", cfg.Guest.Name,
 		strings.TrimSpace(cfg.Guest.Args), cfg.Guest.SHA256[:4], cfg.Profile.Name, cfg.Seed, cfg.VCPUs, o.run.deadlines,
-		o.run.exits, o.run.guestTime, strings.Join(append(slices.Clone(o.run.knobs), o.vary...), " "))
+		o.run.exits, o.run.guestTime, o.machine()+strings.Join(append(slices.Clone(o.run.knobs), o.vary...), " "))
 	return r, about, nil
+}
+
+// machine is what was chosen of the machine beside its size and knobs.
+func (o *sweepOptions) machine() (words string) {
+	if o.run.era != "" {
+		words += "lapic-era " + o.run.era + ", "
+	}
+	if len(o.run.hide) > 0 {
+		words += "without " + strings.Join(o.run.hide, " ") + ", "
+	}
+	return words
 }
 
 // openResume opens the results file, if one is asked for.

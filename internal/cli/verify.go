@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"ticktrap/trace"
 	"ticktrap/vmm"
@@ -16,21 +17,9 @@ func verifyRecording(env *Env, name string, rec *trace.Recording) error {
 	if h.Engine != "model" {
 		return fail(ExitUsage, "%s: only recordings of the model can be executed again; this one is of engine %s", name, h.Engine)
 	}
-	if scen, ok := scenario.Of(h); ok {
-		return fail(ExitUsage, "%s: what scenario %s does beside the guest is not in its recording: run the scenario again instead",
-			name, scen)
-	}
-	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
-		seed: h.Seed, profile: h.Profile}
-	knobs := vmm.DefaultKnobs()
-	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
-		if err := knobs.Set(k, h.Knobs[k]); err != nil {
-			return with(ExitInput, fmt.Errorf("%s: header: %w", name, err))
-		}
-	}
-	make, err := o.engineFactory(knobs)
+	make, err := recordedFactory(h)
 	if err != nil {
-		return err
+		return with(ExitInput, fmt.Errorf("%s: %w", name, err))
 	}
 	hash := ""
 	err = session.Verify(rec, func(sink trace.Sink) (vmm.Engine, error) {
@@ -55,4 +44,26 @@ func verifyRecording(env *Env, name string, rec *trace.Recording) error {
 	}
 	_, err = fmt.Fprintf(env.Out, "%s: %d events executed again, all equal\n", name, rec.Events())
 	return err
+}
+
+// recordedFactory makes the engine of a recorded model run once more.
+func recordedFactory(h *trace.Header) (session.Factory, error) {
+	if s, ok := scenario.Of(h); ok {
+		make, err := s.Again(h)
+		return func(sink trace.Sink) (vmm.Engine, error) { return make(sink) }, err
+	}
+	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
+		seed: h.Seed, profile: h.Profile, era: h.LAPICEra, hide: hidden(h)}
+	knobs := vmm.DefaultKnobs()
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		if err := knobs.Set(k, h.Knobs[k]); err != nil {
+			return nil, fmt.Errorf("header: %w", err)
+		}
+	}
+	return o.engineFactory(knobs)
+}
+
+// hidden are the values of --hide that a recorded run had.
+func hidden(h *trace.Header) []string {
+	return strings.FieldsFunc(h.Hide, func(r rune) bool { return r == ',' })
 }

@@ -73,7 +73,7 @@ func ByName(name string) (*Scenario, error) {
 // Repaired returns the scenario without its bug.
 func (s *Scenario) Repaired() *Scenario {
 	r := *s
-	r.label = "repaired "
+	r.label = repaired
 	r.Knobs = slices.Clone(s.Knobs)
 	r.acts = slices.Clone(s.acts)
 	s.repair(&r)
@@ -112,13 +112,47 @@ func (s *Scenario) Config(prof *model.Profile, seed uint64) (model.Config, error
 		Seed: seed, Faults: s.Faults, MSI: s.MSI}, nil
 }
 
-// prefix begins the sentence about the host in the header of a scenario's run.
-const prefix = "scenario "
+// The sentence about the host in the header of a scenario's run begins with
+// prefix, repaired if it is, and the name.
+const (
+	prefix   = "scenario "
+	repaired = "repaired "
+)
 
-// Of returns the name of the scenario that a run was of; ok is false if it was
-// none, or was repaired.
-func Of(h *trace.Header) (name string, ok bool) {
+// Of returns the scenario that a run was of; ok is false if it was none. What it
+// does beside the guest is in no recording: it comes with the scenario.
+func Of(h *trace.Header) (s *Scenario, ok bool) {
 	rest, ok := strings.CutPrefix(h.Host, prefix)
-	name, _, cut := strings.Cut(rest, "; ")
-	return name, ok && cut && slices.Contains(Names(), name)
+	if !ok {
+		return nil, false
+	}
+	rest, mended := strings.CutPrefix(rest, repaired)
+	name, _, _ := strings.Cut(rest, "; ")
+	s, err := ByName(name)
+	if err != nil {
+		return nil, false
+	}
+	if mended {
+		s = s.Repaired()
+	}
+	return s, true
+}
+
+// Again returns what makes the run of s that h describes once more: its cost
+// profile, seed and knobs.
+func (s *Scenario) Again(h *trace.Header) (func(trace.Sink) (*Engine, error), error) {
+	prof, err := model.LoadProfile(h.Profile)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := s.Config(prof, h.Seed)
+	if err != nil {
+		return nil, err
+	}
+	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
+		if err := cfg.Knobs.Set(k, h.Knobs[k]); err != nil {
+			return nil, err
+		}
+	}
+	return func(sink trace.Sink) (*Engine, error) { return s.Engine(cfg, sink) }, nil
 }

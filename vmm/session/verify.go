@@ -80,7 +80,7 @@ type verifier struct {
 
 // Emit implements trace.Sink.
 func (v *verifier) Emit(e trace.Event) {
-	if v.done || v.err != nil {
+	if v.done || v.err != nil || e.Kind == trace.KindMark {
 		return
 	}
 	want, err := v.next()
@@ -93,8 +93,8 @@ func (v *verifier) Emit(e trace.Event) {
 	}
 }
 
-// next is the next recorded event that an execution must produce. Bookmarks are
-// the user's; an end that the user or a limit brought about is not repeated.
+// next is the next recorded event that an execution must produce, but for
+// bookmarks: they are the user's, or a scenario's words. An end that the user or a limit brought about is not repeated.
 func (v *verifier) next() (trace.Event, error) {
 	for {
 		e, err := v.cur.Next()
