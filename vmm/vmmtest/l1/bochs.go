@@ -76,6 +76,7 @@ func (m Machine) bochs(ctx context.Context, dir, initrd string, job Job) (*emula
 	}
 	cmd := exec.Command(bin, "-q", "-f", conf, "-rc", cont)
 	cmd.Dir = dir
+	withParent(cmd)
 	e := &emulator{cmd: cmd, files: filepath.Join(dir, "serial2")}
 	e.run = func(ctx context.Context, follow func(io.Reader) error) error {
 		return runBochs(ctx, cmd, port, follow)

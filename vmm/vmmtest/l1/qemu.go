@@ -36,6 +36,7 @@ func (m Machine) qemu(ctx context.Context, dir, initrd string, job Job) (*emulat
 		"-serial", "stdio", "-serial", "file:"+files, "-nic", "none",
 		"-kernel", m.Kernel.Image, "-initrd", initrd,
 		"-append", "console=ttyS0 panic=-1 tsc=reliable quiet mitigations=off audit=0")
+	withParent(cmd)
 	if job.Stdin != nil {
 		// Not the file itself: QEMU would make it non-blocking, and with it
 		// whatever else shares the terminal. Nobody waits for the copy: it ends
