@@ -27,7 +27,9 @@ func (m *Machine) syncTPR(v *vcpu) {
 // and turns the exit into an APIC one otherwise. It reports whether the guest
 // goes on.
 func (m *Machine) virtualized(p PCPU, v *vcpu, e *Exit) bool {
-	m.syncTPR(v)
+	if !m.cfg.Real {
+		m.syncTPR(v)
+	}
 	switch e.Reason {
 	case StopWindow:
 		if !v.apicv || v.windowOn {

@@ -1,6 +1,7 @@
 package vmm
 
 import (
+	"ticktrap/internal/clock"
 	"ticktrap/lapic"
 	"ticktrap/trace"
 )
@@ -39,7 +40,9 @@ var handlers = [trace.NumExits]func(*Machine, PCPU, *vcpu){
 // stepHandle runs the exit's handler.
 func (m *Machine) stepHandle(p PCPU, v *vcpu) {
 	v.stage = StageAfter
-	m.syncTPR(v)
+	if !m.cfg.Real {
+		m.syncTPR(v)
+	}
 	h := handlers[v.reason]
 	if h == nil {
 		panic("BUG: no handler for exit " + v.reason.String())
@@ -151,10 +154,16 @@ func handleEnd(m *Machine, p PCPU, v *vcpu) {
 
 // handleIO emulates a port access.
 func handleIO(m *Machine, p PCPU, v *vcpu) {
+	m.payDevice(p, m.accessPort(p, v, m.host.Now(p)))
+	if !v.exit.String {
+		v.cpu.Skip()
+	}
+}
+
+// accessPort carries out the port access of v's exit.
+func (m *Machine) accessPort(p PCPU, v *vcpu, now clock.TSC) (where Where) {
 	e := &v.exit
 	m.st.devCPU = p
-	now := m.host.Now(p)
-	var where Where
 	if e.Write {
 		where = m.bus.Out(now, uint16(e.Addr), e.Size, uint32(e.Data))
 	} else {
@@ -165,10 +174,10 @@ func handleIO(m *Machine, p PCPU, v *vcpu) {
 	if e.String && e.Write {
 		v.cpu.CompleteRead(0)
 	}
-	m.payDevice(p, where)
-	if !e.String {
-		v.cpu.Skip()
+	if where == InKernel {
+		m.st.kernIO++
 	}
+	return where
 }
 
 // handleMMIO emulates a memory access outside RAM.
@@ -191,9 +200,12 @@ func handleMMIO(m *Machine, p PCPU, v *vcpu) {
 // payDevice spends the cost of a device access by the place that emulates it.
 // What no device claims goes to user space, as in KVM.
 func (m *Machine) payDevice(p PCPU, where Where) {
-	ph := trace.PhaseUser
+	m.spend(p, devicePhase(where))
+}
+
+func devicePhase(where Where) trace.Phase {
 	if where == InKernel {
-		ph = trace.PhasePIO
+		return trace.PhasePIO
 	}
-	m.spend(p, ph)
+	return trace.PhaseUser
 }

@@ -56,6 +56,10 @@ func (m *Machine) IRQsOn(id int) bool {
 	return true
 }
 
+// Exited reports whether vCPU id has left the guest just now and its exit has not
+// been handled.
+func (m *Machine) Exited(id int) bool { return m.vcpus[id].stage == StageHandle }
+
 // InGuest reports whether vCPU id executes guest code.
 func (m *Machine) InGuest(id int) bool { return m.vcpus[id].stage == StageGuest }
 
@@ -228,6 +232,9 @@ func (m *Machine) stepGuest(p PCPU, v *vcpu) {
 	until := m.host.Until(p)
 	e := v.cpu.Run(m.host.Now(p), min(until, v.hv.fire))
 	m.host.Ran(p, e.At)
+	if m.cfg.Real {
+		m.syncTPR(v)
+	}
 	switch {
 	case e.Reason == StopLimit && v.hv.fire <= e.At:
 		m.leave(p, v, e, trace.ExitPreemptionTimer, 0, 0)
@@ -259,9 +266,15 @@ func (m *Machine) stopped(p PCPU, v *vcpu, e Exit) {
 
 // leave is the VM-exit itself.
 func (m *Machine) leave(p PCPU, v *vcpu, e Exit, r trace.ExitReason, info1, info2 uint64) {
-	v.exit, v.reason = e, r
+	v.exit = e
+	m.left(v, r, info1, info2)
+}
+
+// left is leave where v.exit is known already.
+func (m *Machine) left(v *vcpu, r trace.ExitReason, info1, info2 uint64) {
+	v.reason = r
 	v.info[0], v.info[1] = info1, info2
-	v.exitedAt = m.common(e.At)
+	v.exitedAt = m.common(v.exit.At)
 	m.st.exits++
 	v.stage = StageExit
 }
@@ -276,7 +289,10 @@ func (m *Machine) stepExit(p PCPU, v *vcpu) {
 		m.emitAt(v.exitedAt, p, v.id, trace.KindExit, uint64(v.reason), v.exit.RIP, v.info[0], v.info[1])
 	}
 	m.spend(p, trace.PhaseExit)
-	result := m.fastpath(p, v)
+	result := trace.FastNone
+	if !m.silent || fastTable[m.st.knobs.Fastpath].handlers[v.reason] != nil {
+		result = m.fastpath(p, v)
+	}
 	if result == trace.FastReenter {
 		v.reentry = true
 		v.stage = StageEntry

@@ -20,7 +20,9 @@ type Config struct {
 	APIC  lapic.Config
 	PCPUs int
 	Host  Host
+	// Sink takes the events; Queue, if not nil, takes them instead.
 	Sink  trace.Sink
+	Queue *trace.Queue
 	// CPUID answers CPUID for vCPU v; nil where the CPU never exits for it.
 	CPUID func(v int, leaf, subleaf uint32) [4]uint32
 	// MultiShift is the preemption timer's rate (IA32_VMX_MISC bits 4:0).
@@ -46,15 +48,19 @@ type Config struct {
 // that runs them. All methods must be called by the goroutine that owns it; the
 // Host and the Bus call back into it from there.
 type Machine struct {
-	cfg   Config
-	hz    clock.Hz
-	scale clock.Scale
-	host  Host
-	bus   Bus
-	sink  trace.Sink
+	cfg    Config
+	hz     clock.Hz
+	scale  clock.Scale
+	host   Host
+	bus    Bus
+	sink   trace.Sink
+	events *trace.Queue
 	// mute and joined are those of cfg.
 	mute   trace.KindSet
 	joined trace.PhaseSet
+	// silent says that a real host's exits make no events at all, loud that they
+	// make all of theirs, into a queue.
+	silent, loud bool
 
 	vcpus []vcpu
 	st    shared
@@ -76,7 +82,8 @@ type shared struct {
 	ntext  int
 	// exits counts VM-exits, samples and the like are counted from events.
 	exits  uint64
-	devCPU PCPU // where device emulation runs
+	kernIO uint64 // accesses to devices in the kernel, which have timers
+	devCPU PCPU   // where device emulation runs
 }
 
 // The largest machine.
@@ -149,6 +156,9 @@ type hvTimer struct {
 
 const costSlots = 8
 
+// exitKinds are the events that every exit makes.
+const exitKinds = 1<<trace.KindExit | 1<<trace.KindFastpath | 1<<trace.KindCost | 1<<trace.KindEntry
+
 // New returns a machine whose vCPUs are in their power-up state: vCPU 0 runs,
 // the others wait for INIT and SIPI.
 func New(cfg Config) (*Machine, error) {
@@ -158,11 +168,16 @@ func New(cfg Config) (*Machine, error) {
 	if cfg.PCPUs < 1 || cfg.PCPUs > maxPCPUs {
 		return nil, fmt.Errorf("%d host CPUs: want 1 to %d", cfg.PCPUs, maxPCPUs)
 	}
-	m := &Machine{cfg: cfg, hz: cfg.Hz, scale: clock.NewScale(cfg.Hz), host: cfg.Host, sink: cfg.Sink,
+	if cfg.Queue != nil {
+		cfg.Sink = cfg.Queue
+	}
+	m := &Machine{cfg: cfg, hz: cfg.Hz, scale: clock.NewScale(cfg.Hz), host: cfg.Host, sink: cfg.Sink, events: cfg.Queue,
 		mute: cfg.Mute, joined: cfg.Joined}
 	if cfg.Mute.Has(trace.KindCost) {
 		m.joined = trace.AllPhases
 	}
+	m.silent = cfg.Real && m.mute&exitKinds == exitKinds
+	m.loud = cfg.Real && m.mute&exitKinds == 0 && cfg.Queue != nil
 	m.st.knobs = cfg.Knobs
 	for i := range m.st.loaded {
 		m.st.loaded[i] = -1
@@ -191,6 +206,9 @@ func (m *Machine) SetBus(b Bus) { m.bus = b }
 func (m *Machine) Ended() (how trace.EndKind, code uint32, ended bool) {
 	return m.st.end, m.st.code, m.st.ended
 }
+
+// HasEnded reports whether the guest has stopped.
+func (m *Machine) HasEnded() bool { return m.st.ended }
 
 // Exits is the number of VM-exits so far.
 func (m *Machine) Exits() uint64 { return m.st.exits }
@@ -227,6 +245,12 @@ func (m *Machine) emitNow(p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
 
 // emitAt reports an event that somebody wants.
 func (m *Machine) emitAt(at clock.TSC, p PCPU, v int, k trace.Kind, a, b, c, d uint64) {
+	if m.events != nil {
+		e := m.events.Slot()
+		e.TSC, e.Kind, e.VCPU, e.PCPU, e.Flags = at, k, uint8(v), uint8(p), 0
+		e.A, e.B, e.C, e.D = a, b, c, d
+		return
+	}
 	m.sink.Emit(trace.Event{TSC: at, Kind: k, VCPU: uint8(v), PCPU: uint8(p), A: a, B: b, C: c, D: d})
 }
 
@@ -270,7 +294,8 @@ func (m *Machine) account(p PCPU, ph trace.Phase, c clock.Cycles) {
 	if v.ncosts == costSlots {
 		m.flushCosts(p, v)
 	}
-	v.costs[v.ncosts] = trace.PhaseCost{Phase: ph, Cycles: min(c, trace.MaxPhaseCost)}
+	k := &v.costs[v.ncosts]
+	k.Phase, k.Cycles = ph, min(c, trace.MaxPhaseCost)
 	v.ncosts++
 }
 
@@ -279,9 +304,19 @@ func (m *Machine) flushCosts(p PCPU, v *vcpu) {
 	if v.ncosts == 0 {
 		return
 	}
-	c := &v.costs
-	m.emit(p, v.id, trace.KindCost, trace.PackCosts(c[0], c[1]), trace.PackCosts(c[2], c[3]),
-		trace.PackCosts(c[4], c[5]), trace.PackCosts(c[6], c[7]))
-	*c = [costSlots]trace.PhaseCost{}
+	m.emitCosts(m.common(m.host.Now(p)), p, v)
+}
+
+// emitCosts is flushCosts as of the time given, where there is something to
+// report.
+func (m *Machine) emitCosts(at clock.TSC, p PCPU, v *vcpu) {
+	var packed [costSlots / 2]uint64
+	for i := 0; i < v.ncosts; i += 2 {
+		packed[i/2] = trace.PackCosts(v.costs[i], v.costs[i+1])
+		v.costs[i], v.costs[i+1] = trace.PhaseCost{}, trace.PhaseCost{}
+	}
 	v.ncosts = 0
+	if !m.mute.Has(trace.KindCost) {
+		m.emitAt(at, p, v.id, trace.KindCost, packed[0], packed[1], packed[2], packed[3])
+	}
 }

@@ -1,9 +1,14 @@
 package vmm
 
-// Turn carries out stages of vCPU id until it has left the guest and the
-// fastpath has looked at the exit, or stands where only Step goes on: in a halt.
-// It is Step for a real host, where nothing acts between two stages. What lies
-// between two VM-entries is one Turn.
+import (
+	"ticktrap/internal/clock"
+	"ticktrap/trace"
+)
+
+// Turn lets vCPU id go on until something else than the loop must act: an
+// interrupt may be due, a stretch of guest code ended without an exit, the vCPU
+// halts, or the guest has ended. It is Step for a real host, where nothing acts
+// between two stages.
 //
 // Preconditions: those of Step.
 func (m *Machine) Turn(id int) {
@@ -14,6 +19,10 @@ func (m *Machine) Turn(id int) {
 		case StageHandle:
 			m.stepHandle(p, v)
 			if m.st.ended {
+				return
+			}
+			if m.calm(v) {
+				m.rounds(p, v)
 				return
 			}
 		case StageAfter:
@@ -39,4 +48,129 @@ func (m *Machine) Turn(id int) {
 			return
 		}
 	}
+}
+
+// calm reports whether v, whose exit has been handled, may enter the guest with
+// nothing for the stages from After to Entry to do.
+func (m *Machine) calm(v *vcpu) bool {
+	t := &v.apic.Timer
+	return v.stage == StageAfter && v.requests == 0 && v.mp == trace.MPRunnable && v.queued.Kind == BadEvent &&
+		v.taking == BadEvent && !v.windowOn && !v.windowSet && v.nmis == 0 && !v.immediate && !v.apic.PI.ON &&
+		!t.Pending && t.Expired == 0 && !t.HVInUse && v.apic.IRR.Empty() && m.cfg.Real
+}
+
+// rounds goes round the loop while v stays calm: it is the stages from After to
+// Handle in one piece, without what they find nothing to do for.
+//
+// Postconditions: v stands at a stage at which Turn or Step goes on.
+func (m *Machine) rounds(p PCPU, v *vcpu) {
+	v.reentry = false
+	until, kernIO := m.host.Until(p), m.st.kernIO
+	m.reportEntry(p, v)
+	for {
+		v.mode, v.stage = trace.InGuestMode, StageGuest
+		if !m.enter(p, v, until) {
+			return
+		}
+		switch {
+		case v.reason != trace.ExitIO || m.st.ntext != 0 || !m.silent && !m.loud:
+			m.host.Ran(p, v.exit.At)
+			m.stepExit(p, v)
+		case v.exit.At >= until:
+			m.host.Ran(p, v.exit.At)
+			m.stepExit(p, v)
+			return // the host first
+		default:
+			if !m.portRound(p, v) {
+				return
+			}
+			if m.st.kernIO != kernIO { // device timers may have changed
+				until, kernIO = m.host.Until(p), m.st.kernIO
+			}
+			continue
+		}
+		if v.stage != StageHandle || v.exit.At >= until {
+			return
+		}
+		m.stepHandle(p, v)
+		if m.st.ended || !m.calm(v) {
+			return
+		}
+		until, kernIO = m.host.Until(p), m.st.kernIO
+		m.reportEntry(p, v)
+	}
+}
+
+// portRound is a port access from exit to entry. It reports whether v may enter
+// the guest: a device, or another vCPU, can have asked for something; what it
+// takes to change the rest of calm's terms it has not. All of its time is the
+// access's.
+func (m *Machine) portRound(p PCPU, v *vcpu) bool {
+	if m.loud {
+		clause := trace.ClauseNoHandler
+		if m.st.knobs.Fastpath == RulesOff {
+			clause = trace.ClauseKnobOff
+		}
+		m.write(v.exitedAt, p, v, trace.KindExit, uint64(trace.ExitIO), v.exit.RIP, v.info[0], v.info[1])
+		m.write(v.exitedAt, p, v, trace.KindFastpath, uint64(trace.ExitIO), uint64(trace.FastNone), uint64(clause), 0)
+	}
+	v.mode, v.stage = trace.OutsideGuestMode, StageAfter
+	where := m.accessPort(p, v, v.exit.At)
+	if v.requests != 0 || v.apic.PI.ON || m.st.ended {
+		m.host.Ran(p, v.exit.At)
+		m.payDevice(p, where)
+		return false
+	}
+	if m.loud {
+		h := m.host.Now(p)
+		now := m.common(h)
+		cost := trace.PhaseCost{Phase: devicePhase(where), Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
+		m.write(now, p, v, trace.KindCost, trace.PackCosts(cost, trace.PhaseCost{}), 0, 0, 0)
+		m.write(now, p, v, trace.KindEntry, v.exit.RIP, 0, hvOff, 0)
+	}
+	return true
+}
+
+// write puts an event into the queue.
+func (m *Machine) write(at clock.TSC, p PCPU, v *vcpu, k trace.Kind, a, b, c, d uint64) {
+	e := m.events.Slot()
+	e.TSC, e.Kind, e.VCPU, e.PCPU, e.Flags = at, k, uint8(v.id), uint8(p), 0
+	e.A, e.B, e.C, e.D = a, b, c, d
+}
+
+// reportEntry accounts the work since the handler and reports the entry.
+func (m *Machine) reportEntry(p PCPU, v *vcpu) {
+	if m.silent {
+		return
+	}
+	m.spend(p, trace.PhaseEntry)
+	if v.ncosts != 0 {
+		m.flushCosts(p, v)
+	}
+	if !m.mute.Has(trace.KindEntry) {
+		m.emitNow(p, v.id, trace.KindEntry, v.cpu.RIP(), 0, hvOff, 0)
+	}
+}
+
+// enter runs guest code and reports whether it ended with an exit.
+func (m *Machine) enter(p PCPU, v *vcpu, until clock.TSC) bool {
+	v.exit = v.cpu.Run(0, until)
+	e := &v.exit
+	if c := v.cpu.CR8(); c != v.apic.CR8() {
+		v.apic.SetCR8(c)
+	}
+	if e.Reason == ExitIO {
+		m.left(v, trace.ExitIO, e.Addr, e.Data)
+		return true
+	}
+	m.host.Ran(p, e.At)
+	switch {
+	case e.Reason == StopLimit || e.Reason == StopSignal:
+		m.stopped(p, v, *e)
+	case m.virtualized(p, v, e):
+	default:
+		a, b := exitInfo(e)
+		m.left(v, exitReasons[e.Reason], a, b)
+	}
+	return v.stage == StageExit
 }

@@ -42,6 +42,7 @@ type Board struct {
 	lines vmm.Lines
 	ports []portRow
 	mems  []memRow
+	hot   *portRow // the row of the last port written: guests stay with one
 	st    state
 }
 
@@ -119,11 +120,15 @@ func (b *Board) inBytes(now clock.TSC, port uint16, size uint8) (v uint32) {
 
 // Out writes a port, by rows as In does.
 func (b *Board) Out(now clock.TSC, port uint16, size uint8, v uint32) vmm.Where {
-	r := findRow(b.ports, uint64(port))
+	r := b.hot
+	if r == nil || uint64(port) < r.first || uint64(port) > r.last {
+		r = findRow(b.ports, uint64(port))
+	}
 	switch {
 	case r == nil:
 		return vmm.Unclaimed
 	case size <= r.width:
+		b.hot = r
 		r.out(b, now, port, size, v&ones32(size))
 	default:
 		for i := range uint16(size) {

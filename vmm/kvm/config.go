@@ -18,6 +18,10 @@ type Config struct {
 	// Unobserved leaves the kernel's loop alone with LAPIC=kernel: only the exits
 	// that reach user space are seen.
 	Unobserved bool
+	// Untraced leaves out all events but those that happen once or because
+	// somebody asked: console, knobs, the guest's own samples, the end. LAPIC=vmm
+	// only.
+	Untraced bool
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
 	// Hide are features that the guest's CPUID does not show.

@@ -5,11 +5,13 @@ package kvm
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"ticktrap/internal/clock"
+	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
@@ -24,28 +26,41 @@ type CPU struct {
 	raw  []byte
 	page *runPage
 
-	tid   int
+	tid   atomic.Int32 // of the thread, 0 while there is none
 	timer threadTimer
-	// unmasked are the signals blocked inside KVM_RUN.
-	unmasked uint64
+	// exit leads the signals of kicks and of the timer to the page.
+	exit exitByte
 	// armed is the point on the common line for which the timer stands; Never
 	// if it is off.
 	armed  clock.TSC
 	kicked atomic.Bool
-	// running is true from before KVM_RUN to after it.
+	// running is true from before KVM_RUN to after it, dozing is 1 in Wait.
 	running atomic.Bool
+	dozing  atomic.Uint32
 
-	// before and after are called around KVM_RUN, if not nil: a machine whose
-	// vCPUs share a lock releases it there.
-	before, after func()
+	// gate, if not nil, is open during KVM_RUN.
+	gate *gate
 
-	wantIRQ  bool
+	// stale says that the page does not have the registers of the last exit.
+	stale    bool
 	pending  pending
 	pio      portRun
 	offset   clock.Cycles
 	hasXCRs  bool
 	spurious uint64   // EINTRs that were neither a kick nor the timer
 	failed   vmm.Exit // the last exit that says that KVM could not go on
+}
+
+// gate is the lock of a machine whose vCPUs share its state, and the machine's
+// events. Whoever opens it makes the events visible.
+type gate struct {
+	mu    *sync.Mutex
+	queue *trace.Queue
+}
+
+func (g *gate) open() {
+	g.queue.Publish()
+	g.mu.Unlock()
 }
 
 // pending is what the last exit waits for before the guest may go on.
@@ -77,7 +92,7 @@ func (vm *VM) newCPU(id int) (*CPU, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	c.page.ValidRegs = _KVM_SYNC_X86_REGS
+	c.ShowRegisters(true)
 	if err := c.setUp(); err != nil {
 		c.close()
 		return nil, err
@@ -105,25 +120,43 @@ func (c *CPU) setUp() error {
 // goroutine should end after Unbind, and the thread with it.
 func (c *CPU) Bind() error {
 	runtime.LockOSThread()
-	old, err := blockSignal()
-	if err != nil {
+	if err := handleKicks(); err != nil {
 		return err
 	}
-	c.unmasked = old &^ kickSet
-	if err := setSignalMask(c.fd, c.unmasked); err != nil {
-		return fmt.Errorf("setting the signal mask of KVM_RUN: %w", err)
+	tid := unix.Gettid()
+	c.exit.lead(c.page)
+	var err error
+	if c.timer, err = newThreadTimer(tid, &c.exit); err != nil {
+		return err
 	}
-	c.tid = unix.Gettid()
-	c.timer, err = newThreadTimer(c.tid)
-	return err
+	c.tid.Store(int32(tid))
+	return nil
 }
 
-// Unbind releases the thread's timer.
+// Unbind releases the thread's timer. Signals that still come lead nowhere.
 func (c *CPU) Unbind() {
+	c.tid.Store(0)
 	c.timer.delete()
-	for takeSignal() {
+	c.exit.lead(nil)
+}
+
+// ShowRegisters says whether KVM writes the general registers into the shared
+// page at every exit. If not, exits have no RIP where the loop needs none, and
+// asking for a register is a system call.
+func (c *CPU) ShowRegisters(on bool) {
+	c.page.ValidRegs = 0
+	if on {
+		c.page.ValidRegs = _KVM_SYNC_X86_REGS
 	}
-	c.tid = 0
+}
+
+// registers are the general registers as of the last exit or SetRegisters.
+func (c *CPU) registers() *kvmRegs {
+	if c.stale {
+		c.must("reading registers", func() error { _, err := ioctlPtr(c.fd, _KVM_GET_REGS, &c.page.Sync.Regs); return err })
+		c.stale = false
+	}
+	return &c.page.Sync.Regs
 }
 
 // Kick makes the vCPU leave the guest, or its thread wake from Wait. It may be
@@ -132,37 +165,48 @@ func (c *CPU) Kick() {
 	if c.kicked.Swap(true) {
 		return
 	}
-	if c.tid != 0 {
-		_ = unix.Tgkill(unix.Getpid(), c.tid, unix.Signal(kickSignal))
+	if c.running.Load() {
+		if tid := c.tid.Load(); tid != 0 {
+			sendKick(int(tid), &c.exit)
+		}
+	} else if c.dozing.CompareAndSwap(1, 0) {
+		rouse(&c.dozing)
 	}
 }
 
 // Wait sleeps until Kick or until the common line reaches until. It reports
 // whether it was a kick.
 func (c *CPU) Wait(until clock.TSC) (kicked bool) {
+	defer c.dozing.Store(0)
 	for {
+		c.dozing.Store(1)
 		if c.kicked.Swap(false) {
-			takeSignal()
 			return true
 		}
 		ns := clock.Nanos(-1)
 		if until != clock.Never {
 			now := c.vm.Now()
 			if now >= until {
+				c.passed(now)
 				return false
 			}
 			ns, _ = c.vm.hz.ToNanos(until - now)
 		}
-		waitSignal(ns)
+		doze(&c.dozing, 1, ns)
 	}
 }
 
-// setTimer makes KVM_RUN return when the common line reaches until. A timer that
-// stands earlier is left: its signal costs one turn, arming a system call.
-func (c *CPU) setTimer(until clock.TSC) {
-	if until >= c.armed {
-		return
+// passed takes note that the common line has reached now outside KVM_RUN: a
+// timer that stood for it has fired, and the next KVM_RUN need not return for it.
+func (c *CPU) passed(now clock.TSC) {
+	if c.armed <= now {
+		c.armed = clock.Never
+		c.page.ImmediateExit = 0
 	}
+}
+
+// setTimer makes KVM_RUN return when the common line reaches until.
+func (c *CPU) setTimer(until clock.TSC) {
 	c.armed = until
 	now := c.vm.Now()
 	if until <= now {
@@ -179,67 +223,93 @@ func (c *CPU) setTimer(until clock.TSC) {
 }
 
 // Run implements vmm.CPU. Times are points on the VM's common line.
-func (c *CPU) Run(_, until clock.TSC) vmm.Exit {
-	if e, ok := c.nextItem(); ok {
+func (c *CPU) Run(_, until clock.TSC) (e vmm.Exit) {
+	if len(c.pio.data) != 0 {
+		e, _ = c.nextItem()
 		return e
 	}
 	for {
-		c.page.RequestInterruptWindow = b2u8(c.wantIRQ)
-		c.page.ImmediateExit = 0
-		c.setTimer(until)
-		errno := c.enter()
-		at := c.vm.Now()
-		switch errno {
-		case 0:
-			c.pending = pendNothing
-			return c.noteFailure(c.decode(at))
-		case unix.EINTR:
-			c.pending = pendNothing // KVM completes accesses before it looks at signals
-			if takeSignal() {
-				c.armed = clock.Never
-			}
-			rip := c.page.Sync.Regs.RIP
-			if c.kicked.Swap(false) {
-				return vmm.Exit{Reason: vmm.StopSignal, At: at, RIP: rip}
-			}
-			if at >= until {
-				return vmm.Exit{Reason: vmm.StopLimit, At: at, RIP: rip}
-			}
-			c.spurious++
-			runtime.Gosched()
-		case unix.EAGAIN: // KVM says: try again
-		default:
-			return c.noteFailure(vmm.Exit{Reason: vmm.ExitInternal, At: at, RIP: c.RIP(), Addr: internalRunErrno, Data: uint64(errno)})
+		// A timer that stands earlier is left: its signal costs one turn, arming a
+		// system call.
+		if until < c.armed {
+			c.setTimer(until)
 		}
+		if c.gate != nil {
+			c.gate.queue.Publish()
+			c.gate.mu.Unlock()
+		}
+		c.running.Store(true)
+		if c.kicked.Load() { // kicked before running was visible
+			c.page.ImmediateExit = 1
+		}
+		errno, tsc := enterGuest(c.fd)
+		c.running.Store(false)
+		if c.gate != nil {
+			c.gate.mu.Lock()
+		}
+		p := c.page
+		c.stale = p.ValidRegs == 0
+		c.pending = pendNothing // KVM completes accesses before it looks at signals
+		e.At = clock.TSC(tsc - c.vm.zero)
+		if errno != 0 {
+			if c.interrupted(&e, unix.Errno(errno), until) {
+				return e
+			}
+			continue
+		}
+		if !c.stale {
+			e.RIP = p.Sync.Regs.RIP
+		}
+		if io := p.io(); p.ExitReason == _KVM_EXIT_IO && io.Count == 1 && io.Direction == 1 {
+			e.Reason, e.Size, e.Write, e.Addr = vmm.ExitIO, io.Size, true, uint64(io.Port)
+			e.Data = load(c.raw[io.DataOffset:], io.Size)
+			return e
+		}
+		c.decode(&e)
+		return e
 	}
 }
 
-func (c *CPU) noteFailure(e vmm.Exit) vmm.Exit {
-	if e.Reason == vmm.ExitInternal || e.Reason == vmm.ExitFailEntry {
-		c.failed = e
+// interrupted is a KVM_RUN without an exit of the guest. It reports whether the
+// loop has to know.
+func (c *CPU) interrupted(e *vmm.Exit, errno unix.Errno, until clock.TSC) (stop bool) {
+	e.RIP = c.shownRIP()
+	switch errno {
+	case unix.EINTR:
+		if c.page.ImmediateExit != 0 {
+			c.page.ImmediateExit = 0
+			c.armed = clock.Never // perhaps it was the timer
+			e.At = c.vm.Now()     // not before the byte was cleared
+		}
+		switch {
+		case c.kicked.Swap(false):
+			e.Reason = vmm.StopSignal
+			return true
+		case e.At >= until:
+			e.Reason = vmm.StopLimit
+			return true
+		}
+		c.spurious++
+		runtime.Gosched()
+	case unix.EAGAIN: // KVM says: try again
+	default:
+		e.Reason, e.RIP, e.Addr, e.Data = vmm.ExitInternal, c.RIP(), internalRunErrno, uint64(errno)
+		c.failed = *e
+		return true
 	}
-	return e
+	return false
 }
 
-// enter is one KVM_RUN.
-func (c *CPU) enter() unix.Errno {
-	if c.before != nil {
-		c.before()
+// shownRIP is RIP as of the last exit if the page has it, else 0.
+func (c *CPU) shownRIP() uint64 {
+	if c.page.ValidRegs == 0 {
+		return 0
 	}
-	c.running.Store(true)
-	if c.kicked.Load() { // kicked before running was visible
-		c.page.ImmediateExit = 1
-	}
-	errno := runVCPU(c.fd)
-	c.running.Store(false)
-	if c.after != nil {
-		c.after()
-	}
-	return errno
+	return c.page.Sync.Regs.RIP
 }
 
 // WantWindow implements vmm.CPU. NMIs need no window: KVM keeps them.
-func (c *CPU) WantWindow(irq, _ bool) { c.wantIRQ = irq }
+func (c *CPU) WantWindow(irq, _ bool) { c.page.RequestInterruptWindow = b2u8(irq) }
 
 // Interruptible implements vmm.CPU, from what the last KVM_RUN reported.
 func (c *CPU) Interruptible() (bool, vmm.NotReady) {
@@ -328,10 +398,10 @@ func (c *CPU) SetTPRThreshold(uint8) {}
 func (c *CPU) SetIntercepts(vmm.Intercepts) {}
 
 // RIP implements vmm.CPU, as of the last exit or SetRegisters.
-func (c *CPU) RIP() uint64 { return c.page.Sync.Regs.RIP }
+func (c *CPU) RIP() uint64 { return c.registers().RIP }
 
 // GPR implements vmm.CPU, as of the last exit or SetRegisters.
-func (c *CPU) GPR(n int) uint64 { return *c.page.Sync.Regs.gpr(n) }
+func (c *CPU) GPR(n int) uint64 { return *c.registers().gpr(n) }
 
 // ID is the vCPU's number, which is its APIC ID.
 func (c *CPU) ID() int { return c.id }
@@ -369,7 +439,7 @@ func b2u8(b bool) uint8 {
 
 // SetGPR implements vmm.CPU: KVM takes the registers over at the next KVM_RUN.
 func (c *CPU) SetGPR(n int, v uint64) {
-	*c.page.Sync.Regs.gpr(n) = v
+	*c.registers().gpr(n) = v
 	c.page.DirtyRegs |= _KVM_SYNC_X86_REGS
 }
 

@@ -5,42 +5,53 @@ package kvm
 import (
 	"encoding/binary"
 
-	"ticktrap/internal/clock"
 	"ticktrap/vmm"
 )
 
-// decode translates the exit in the run page. Port and memory accesses are
+// decode translates the exit in the run page, whose time and RIP are known. Port and memory accesses are
 // finished by the next KVM_RUN, from the same page.
-func (c *CPU) decode(at clock.TSC) vmm.Exit {
-	e := vmm.Exit{At: at, RIP: c.page.Sync.Regs.RIP}
-	switch c.page.ExitReason {
+func (c *CPU) decode(e *vmm.Exit) {
+	p := c.page
+	switch p.ExitReason {
 	case _KVM_EXIT_IO:
-		return c.decodeIO(e)
+		c.decodeIO(e)
 	case _KVM_EXIT_MMIO:
-		m := c.page.mmio()
+		m := p.mmio()
 		e.Reason, e.Addr, e.Size, e.Write = vmm.ExitMMIO, m.PhysAddr, uint8(m.Len), m.IsWrite != 0
 		if e.Write {
-			e.Data = load(m.Data[:m.Len])
+			e.Data = load(m.Data[:], uint8(m.Len))
 		} else {
 			c.pending = pendRead
 		}
 	case _KVM_EXIT_HLT:
 		e.Reason = vmm.ExitHLT
-		e.RIP-- // KVM has passed the one-byte instruction
+		if e.RIP != 0 {
+			e.RIP-- // KVM has passed the one-byte instruction
+		}
 	case _KVM_EXIT_IRQ_WINDOW_OPEN:
 		e.Reason = vmm.StopWindow
 	case _KVM_EXIT_X86_RDMSR, _KVM_EXIT_X86_WRMSR:
-		m := c.page.msr()
+		m := p.msr()
 		m.Error = 0
 		c.pending = pendMSR
 		e.Reason, e.Addr = vmm.ExitRDMSR, uint64(m.Index)
-		if c.page.ExitReason == _KVM_EXIT_X86_WRMSR {
+		if p.ExitReason == _KVM_EXIT_X86_WRMSR {
 			e.Reason, e.Data, e.Write = vmm.ExitWRMSR, m.Data, true
 		}
 	case _KVM_EXIT_SET_TPR:
 		e.Reason = vmm.ExitSetTPR
+	default:
+		c.decodeEnd(e)
+	}
+}
+
+// decodeEnd translates an exit after which the guest cannot go on.
+func (c *CPU) decodeEnd(e *vmm.Exit) {
+	e.RIP = c.RIP()
+	switch c.page.ExitReason {
 	case _KVM_EXIT_SHUTDOWN, _KVM_EXIT_SYSTEM_EVENT:
 		e.Reason = vmm.ExitTriple
+		return
 	case _KVM_EXIT_FAIL_ENTRY:
 		e.Reason, e.Data = vmm.ExitFailEntry, c.page.fail().Reason
 	case _KVM_EXIT_INTERNAL_ERROR:
@@ -49,16 +60,16 @@ func (c *CPU) decode(at clock.TSC) vmm.Exit {
 	default:
 		e.Reason, e.Addr = vmm.ExitInternal, internalReason|uint64(c.page.ExitReason)
 	}
-	return e
+	c.failed = *e
 }
 
-func (c *CPU) decodeIO(e vmm.Exit) vmm.Exit {
+func (c *CPU) decodeIO(e *vmm.Exit) {
 	io := c.page.io()
 	n := uint64(io.Size) * uint64(io.Count)
 	c.pio = portRun{data: c.raw[io.DataOffset : io.DataOffset+n], size: io.Size, write: io.Direction == 1, port: io.Port}
 	first, _ := c.nextItem()
 	first.At, first.RIP = e.At, e.RIP
-	return first
+	*e = first
 }
 
 // nextItem gives the loop the next item of a port access.
@@ -67,11 +78,11 @@ func (c *CPU) nextItem() (vmm.Exit, bool) {
 		return vmm.Exit{}, false
 	}
 	p := &c.pio
-	e := vmm.Exit{Reason: vmm.ExitIO, At: c.vm.Now(), RIP: c.page.Sync.Regs.RIP,
+	e := vmm.Exit{Reason: vmm.ExitIO, At: c.vm.Now(), RIP: c.shownRIP(),
 		Size: p.size, Write: p.write, Addr: uint64(p.port)}
 	item := p.data[:p.size]
 	if p.write {
-		e.Data = load(item)
+		e.Data = load(item, p.size)
 		p.data = p.data[p.size:]
 	} else {
 		c.pending = pendIn
@@ -98,9 +109,18 @@ func (c *CPU) CompleteRead(v uint64) {
 // CompleteCPUID implements vmm.CPU: KVM answers CPUID by itself.
 func (c *CPU) CompleteCPUID([4]uint32) { panic("BUG: CPUID completed on KVM, where it never exits") }
 
-func load(b []byte) uint64 {
-	var x [8]byte
-	copy(x[:], b)
+// load reads a number of 1, 2, 4 or 8 bytes.
+func load(b []byte, size uint8) uint64 {
+	switch size {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	var x [8]byte // MMIO may have other sizes
+	copy(x[:], b[:size])
 	return binary.LittleEndian.Uint64(x[:])
 }
 

@@ -48,8 +48,10 @@ type loopEngine struct {
 	mem    *Memory
 	board  *board.Board
 	notice string
-	ring   *ring
+	queue  *trace.Queue
 	tap    tap
+
+	gate gate
 
 	// What follows is guarded by mu.
 	m      *vmm.Machine
@@ -73,9 +75,10 @@ func newLoopEngine(sys *System, cfg Config, sink trace.Sink) (vmm.Engine, error)
 	if s := cure.Sentence(); s != "" {
 		notes = append(notes, s)
 	}
-	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, ring: newRing(), notice: strings.Join(notes, "; "),
+	e := &loopEngine{cfg: cfg, sink: sink, mem: mem, queue: trace.NewQueue(), notice: strings.Join(notes, "; "),
 		tap: tap{on: cfg.Guest.Params() != nil}}
 	e.cond = sync.NewCond(&e.mu)
+	e.gate = gate{mu: &e.mu, queue: e.queue}
 	e.vm, err = sys.NewVM(mem, Options{Placement: InVMM, VCPUs: cfg.VCPUs, Exits: cfg.Knobs.ExitsDisabled,
 		HaltPoll: -1, Deadline: cure, Hide: cfg.Hide})
 	if err != nil {
@@ -96,21 +99,26 @@ func (e *loopEngine) setUp(cure DeadlineCure) error {
 	n := e.cfg.VCPUs
 	e.host = newHost(e.vm, n)
 	e.host.breathe = func() { // let others at the lock
-		e.mu.Unlock()
+		e.gate.open()
 		runtime.Gosched()
 		e.mu.Lock()
 	}
 	cpus, place := make([]vmm.CPU, n), make([]vmm.PCPU, n)
 	for i := range cpus {
 		c := e.vm.CPU(i)
-		c.before, c.after = e.mu.Unlock, e.mu.Lock
+		c.gate = &e.gate
+		c.ShowRegisters(!e.cfg.Untraced)
 		cpus[i], place[i] = c, vmm.PCPU(i)
 	}
+	var mute trace.KindSet
+	if e.cfg.Untraced {
+		mute = ^untraced
+	}
 	var err error
-	e.m, err = vmm.New(vmm.Config{Hz: e.vm.Hz(), Knobs: e.cfg.Knobs, CPUs: cpus, Place: place, PCPUs: n,
+	e.m, err = vmm.New(vmm.Config{Real: true, Mute: mute, Joined: joined, Hz: e.vm.Hz(), Knobs: e.cfg.Knobs, CPUs: cpus, Place: place, PCPUs: n,
 		APIC: lapic.Config{Era: lapic.Era5_19, Freq: e.vm.Hz(), TSCDeadline: !e.cfg.Hide.TSCDeadline, X2APIC: !e.cfg.Hide.X2APIC,
 			DirectedEOI: true}, PhysBits: e.vm.physBits,
-		Host: e.host, Sink: e.ring})
+		Host: e.host, Queue: e.queue})
 	if err != nil {
 		return err
 	}
@@ -136,31 +144,64 @@ func (e *loopEngine) setUp(cure DeadlineCure) error {
 
 // turn is what the thread of vCPU i does while the crew runs.
 func (e *loopEngine) turn(i int) {
-	if e.host.cpus[i].asleep {
+	c := &e.host.cpus[i]
+	switch {
+	case c.asleep:
 		e.sleep(i)
-		return
+	default:
+		e.step(i)
 	}
-	e.step(i)
+	if !e.running {
+		e.queue.Publish()
+	}
 }
 
-// step carries out one stage of vCPU i. The lock is held.
+// step lets vCPU i go on. The lock is held, but not in the guest.
 func (e *loopEngine) step(i int) {
 	p := vmm.PCPU(i)
 	c := &e.host.cpus[i]
 	if !c.loaded {
 		c.loaded = true
 		c.last = e.vm.Now()
+		c.now = c.last
 		e.m.Load(p, i)
 	}
-	if e.m.IRQsOn(i) && e.host.interrupt(p) {
-		return
+	if e.m.IRQsOn(i) {
+		// Interrupts are taken as of the last exit: what has become due since is
+		// seen at the next.
+		if !e.m.Exited(i) {
+			c.now = e.vm.Now()
+		}
+		if c.now >= e.host.nextTimer(p) || len(c.irqs) > 0 {
+			if e.host.interrupt(p) {
+				return
+			}
+		}
 	}
-	e.m.Step(i)
-	if _, _, ended := e.m.Ended(); ended || e.exact && !e.ring.empty() ||
-		e.host.stopAt != clock.Never && e.vm.Now() >= e.host.stopAt {
+	if e.exact {
+		e.m.Step(i)
+	} else {
+		e.m.Turn(i)
+	}
+	if e.m.HasEnded() || e.exact && e.said() || c.now >= e.host.stopAt {
 		e.stop()
 	}
 }
+
+// said reports whether there are events for Run.
+func (e *loopEngine) said() bool {
+	e.queue.Publish()
+	return !e.queue.Empty()
+}
+
+// untraced are the events of a run that is not traced: what happens once, or
+// because somebody asked for it.
+var untraced = trace.Kinds(trace.KindKnob, trace.KindConsole, trace.KindSample, trace.KindEnd, trace.KindLost, trace.KindMark)
+
+// joined are the phases of host work that are not measured apart: each is a few
+// instructions of this program, less than it takes to measure them.
+var joined = trace.Phases(trace.PhaseExit, trace.PhaseFastDispatch, trace.PhaseDispatch, trace.PhaseOuter, trace.PhasePrepare, trace.PhaseExitTest,
+	trace.PhaseEarlyGap, trace.PhaseLateGap)
 
 // sleep waits for a wake-up or the next timer of vCPU i. The lock is held, but
 // not while waiting.
@@ -171,7 +212,7 @@ func (e *loopEngine) sleep(i int) {
 	}
 	until := e.host.Until(p)
 	if until > e.vm.Now() {
-		e.mu.Unlock()
+		e.gate.open()
 		e.vm.CPU(i).Wait(until)
 		e.mu.Lock()
 	}
@@ -183,11 +224,12 @@ func (e *loopEngine) sleep(i int) {
 // stop parks all threads and wakes Run. The lock is held.
 func (e *loopEngine) stop() {
 	e.halt()
-	e.ring.nudge()
+	e.queue.Nudge()
 }
 
-// tick is how often Run looks at the events of a guest that makes few.
-const tick = time.Millisecond
+// tick is how often Run looks at the events of a guest that makes few. Each look
+// takes a processor from somebody: a vCPU, if there is but one.
+const tick = 5 * time.Millisecond
 
 // Run implements vmm.Engine.
 func (e *loopEngine) Run(until clock.TSC, done func() bool) {
@@ -212,7 +254,7 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 		said := false
 		for !said && !e.stopped() {
 			select {
-			case <-e.ring.wake:
+			case <-e.queue.Wake:
 			case <-t.C:
 			}
 			e.sample()
@@ -229,23 +271,17 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 // sample reports what the guest measured itself.
 func (e *loopEngine) sample() {
 	e.mu.Lock()
-	e.tap.read(e.mem, e.ring.Emit)
-	e.mu.Unlock()
+	e.tap.read(e.mem, e.queue.Emit)
+	e.gate.open()
 }
 
 // drain hands events on. It reports whether done says to stop; the rest stays in
 // the ring then.
 func (e *loopEngine) drain(done func() bool) bool {
-	for {
-		ev, ok := e.ring.next()
-		if !ok {
-			return false
-		}
-		e.sink.Emit(ev)
-		if done() {
-			return true
-		}
-	}
+	return e.queue.Take(func(ev *trace.Event) bool {
+		e.sink.Emit(*ev)
+		return !done()
+	})
 }
 
 // pause stops the threads and waits until they are parked.
@@ -262,6 +298,11 @@ func (e *loopEngine) pause() {
 func (e *loopEngine) Exact(on bool) {
 	e.mu.Lock()
 	e.exact = on
+	if e.running {
+		for _, c := range e.vm.cpus {
+			c.Kick() // out of Turn
+		}
+	}
 	e.mu.Unlock()
 }
 
@@ -274,14 +315,14 @@ func (e *loopEngine) Ended() (trace.EndKind, uint32, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	how, code, ended := e.m.Ended()
-	return how, code, ended && e.ring.empty()
+	return how, code, ended && e.queue.Empty()
 }
 
 // Stop implements vmm.Engine.
 func (e *loopEngine) Stop(how trace.EndKind) {
 	e.mu.Lock()
 	e.m.Stop(0, how, 0, 0)
-	e.mu.Unlock()
+	e.gate.open()
 	e.drain(func() bool { return false })
 }
 
@@ -292,7 +333,7 @@ func (e *loopEngine) SetKnob(k trace.Knob, value uint64) error {
 	}
 	e.mu.Lock()
 	defer e.drain(func() bool { return false })
-	defer e.mu.Unlock()
+	defer e.gate.open()
 	if k == trace.KnobExitsDisabled {
 		if exits := vmm.ExitsDisabled(value) &^ e.canDisable(); exits != 0 {
 			return fmt.Errorf("%s: this KVM cannot disable all of them", k)

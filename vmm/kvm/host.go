@@ -25,9 +25,11 @@ type host struct {
 // hostCPU is the thread of one vCPU.
 type hostCPU struct {
 	last   clock.TSC // when Spend or Ran was called last
+	now    clock.TSC // when the guest was left last, or later
 	asleep bool
 	loaded bool
-	irqs   []irq // IPIs that arrived, oldest first
+	irqs   []irq     // IPIs that arrived, oldest first
+	timer  clock.TSC // when its earliest hrtimer is due
 }
 
 type irq struct {
@@ -44,7 +46,11 @@ type hrtimer struct {
 }
 
 func newHost(vm *VM, n int) *host {
-	return &host{vm: vm, cpus: make([]hostCPU, n), timers: make([]hrtimer, n), stopAt: clock.Never}
+	h := &host{vm: vm, cpus: make([]hostCPU, n), timers: make([]hrtimer, n), stopAt: clock.Never}
+	for i := range h.cpus {
+		h.cpus[i].timer = clock.Never
+	}
+	return h
 }
 
 // Now implements vmm.Host.
@@ -72,23 +78,32 @@ func (h *host) Delay(p vmm.PCPU, c clock.Cycles) {
 }
 
 // Ran implements vmm.Host.
-func (h *host) Ran(p vmm.PCPU, at clock.TSC) { h.cpus[p].last = at }
+func (h *host) Ran(p vmm.PCPU, at clock.TSC) {
+	c := &h.cpus[p]
+	c.last, c.now = at, at
+}
 
 // Until implements vmm.Host.
 func (h *host) Until(p vmm.PCPU) clock.TSC { return min(h.nextTimer(p), h.stopAt) }
 
 // nextTimer is when p's earliest timer fires. Devices run on the first thread.
 func (h *host) nextTimer(p vmm.PCPU) clock.TSC {
+	t := h.cpus[p].timer
+	if p == 0 {
+		t = min(t, h.bus.NextTimer())
+	}
+	return t
+}
+
+// sortTimers finds p's earliest hrtimer after a change.
+func (h *host) sortTimers(p vmm.PCPU) {
 	t := clock.Never
 	for i := range h.timers {
 		if x := &h.timers[i]; x.armed && x.cpu == p {
 			t = min(t, x.at)
 		}
 	}
-	if p == 0 {
-		t = min(t, h.bus.NextTimer())
-	}
-	return t
+	h.cpus[p].timer = t
 }
 
 // due returns the vCPU whose hrtimer on p is due, or −1.
@@ -136,6 +151,7 @@ func (h *host) interrupt(p vmm.PCPU) bool {
 	if v := h.due(p, now); v >= 0 {
 		t := &h.timers[v]
 		t.armed = false
+		h.sortTimers(p)
 		h.m.HostWork(p, trace.PhaseHrtimerIRQ)
 		h.m.TimerFired(p, v, t.due)
 		return true
@@ -160,14 +176,31 @@ func (h *host) StartTimer(p vmm.PCPU, v int, due clock.Nanos) {
 	if !ok {
 		at = clock.Never
 	}
-	h.timers[v] = hrtimer{armed: true, due: due, at: at, cpu: p}
+	t := &h.timers[v]
+	old := *t
+	*t = hrtimer{armed: true, due: due, at: at, cpu: p}
+	if old.armed {
+		h.sortTimers(old.cpu)
+	}
+	h.sortTimers(p)
 }
 
 // CancelTimer implements vmm.Host.
-func (h *host) CancelTimer(_ vmm.PCPU, v int) { h.timers[v].armed = false }
+func (h *host) CancelTimer(_ vmm.PCPU, v int) {
+	if t := &h.timers[v]; t.armed {
+		t.armed = false
+		h.sortTimers(t.cpu)
+	}
+}
 
 // MoveTimer implements vmm.Host.
-func (h *host) MoveTimer(p vmm.PCPU, v int) { h.timers[v].cpu = p }
+func (h *host) MoveTimer(p vmm.PCPU, v int) {
+	t := &h.timers[v]
+	from := t.cpu
+	t.cpu = p
+	h.sortTimers(from)
+	h.sortTimers(p)
+}
 
 // SendIPI implements vmm.Host.
 func (h *host) SendIPI(_, to vmm.PCPU, k vmm.IRQ, v int) {

@@ -197,31 +197,6 @@ func TestMemoryRefusesWhatLiesOutside(t *testing.T) {
 	}
 }
 
-func TestRingCountsWhatDoesNotFit(t *testing.T) {
-	r := newRing()
-	for i := range ringSize + 10 {
-		r.Emit(trace.Event{TSC: clock.TSC(i), Kind: trace.KindExit})
-	}
-	n := 0
-	for range 100 { // make room
-		if _, ok := r.next(); ok {
-			n++
-		}
-	}
-	r.Emit(trace.Event{TSC: 1 << 40, Kind: trace.KindEntry})
-	var last, lost trace.Event
-	for e, ok := r.next(); ok; e, ok = r.next() {
-		n++
-		if e.Kind == trace.KindLost {
-			lost = e
-		}
-		last = e
-	}
-	if lost.A != 10 || last.Kind != trace.KindEntry || n != ringSize+2 {
-		t.Errorf("lost %d, last %v, %d events; want 10, the entry, %d", lost.A, last.Kind, n, ringSize+2)
-	}
-}
-
 // needTracefs skips where the kernel cannot be traced.
 func needTracefs(t *testing.T) string {
 	t.Helper()

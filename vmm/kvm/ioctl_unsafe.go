@@ -42,14 +42,10 @@ func ioctlPtr[T any](fd int, req uintptr, arg *T) (int, error) {
 	}
 }
 
-// runVCPU is KVM_RUN. The raw call keeps Go's scheduler out of it: the thread
-// stays a running goroutine's, which saves the scheduler's work on each exit.
-//
-//go:norace
-func runVCPU(fd int) unix.Errno {
-	_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), _KVM_RUN, 0)
-	return errno
-}
+// enterGuest is KVM_RUN; tsc is the host TSC after it. The raw call keeps Go's
+// scheduler out of it: the thread stays a running goroutine's, which saves the
+// scheduler's work on each exit.
+func enterGuest(fd int) (errno uintptr, tsc uint64)
 
 // deviceAttrU64 reads or writes a 64-bit device attribute.
 func deviceAttrU64(fd int, req uintptr, group uint32, attr uint64, v *uint64) error {
@@ -102,16 +98,6 @@ func setMSRFilter(vmfd int, ranges []filterRange) error {
 // filterRange is one MSR whose reads or writes (_KVM_MSR_FILTER_*) are denied.
 type filterRange struct{ msr, flags uint32 }
 
-// setSignalMask sets the signals that are blocked while the vCPU is in KVM_RUN.
-func setSignalMask(fd int, set uint64) error {
-	m := signalMask{Len: 8}
-	for i := range m.Set {
-		m.Set[i] = byte(set >> (8 * i))
-	}
-	_, err := ioctlPtr(fd, _KVM_SET_SIGNAL_MASK, &m)
-	return err
-}
-
 // msrIndexList mirrors struct kvm_msr_list with room for the entries used here.
 type msrIndexList struct {
 	N       uint32
@@ -126,6 +112,3 @@ func (s *System) msrList() ([]uint32, error) {
 	}
 	return l.Indexes[:l.N], nil
 }
-
-// errInterrupted is what KVM_RUN returns after an immediate exit.
-const errInterrupted = unix.EINTR

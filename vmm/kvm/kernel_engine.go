@@ -153,7 +153,7 @@ func (e *kernelEngine) findDebugfs() {
 func (e *kernelEngine) bindThreads() {
 	tids := make([]int, e.cfg.VCPUs)
 	for i := range tids {
-		tids[i] = e.vm.CPU(i).tid
+		tids[i] = int(e.vm.CPU(i).tid.Load())
 		e.obs.dec.Bind(i, int32(tids[i]))
 	}
 	e.obs.watchThreads(tids)

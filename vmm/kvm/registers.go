@@ -149,7 +149,7 @@ func (c *CPU) SetRegisters(r *vmm.Registers) error {
 	if _, err := ioctlPtr(c.fd, _KVM_SET_REGS, &regs); err != nil {
 		return fmt.Errorf("setting registers: %w", err)
 	}
-	c.page.Sync.Regs = regs
+	c.page.Sync.Regs, c.stale = regs, false
 	if err := c.setEvents(r); err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"ticktrap/internal/clock"
 	"ticktrap/vmm"
 )
@@ -79,9 +81,10 @@ func (e *kernelEngine) transplant() error {
 // guest.
 func (c *CPU) completeIO() error {
 	c.page.ImmediateExit = 1
-	errno := runVCPU(c.fd)
+	errno, _ := enterGuest(c.fd)
 	c.page.ImmediateExit = 0
-	if errno != 0 && !errors.Is(errno, errInterrupted) {
+	c.armed = clock.Never // its signal may have come meanwhile
+	if errno := unix.Errno(errno); errno != 0 && errno != unix.EINTR {
 		return fmt.Errorf("finishing the last access: %w", errno)
 	}
 	return nil
@@ -154,7 +157,7 @@ func (c *CPU) saveState(s *vcpuState) error {
 		{"events", get(c.fd, _KVM_GET_VCPU_EVENTS, &s.events)},
 		{"debug registers", get(c.fd, _KVM_GET_DEBUGREGS, &s.debug)},
 		{"MSRs", func() (err error) { s.msrs, err = c.saveMSRs(); return err }},
-		{"TSC deadline", func() error { s.deadline, _ = c.ReadMSR(msrTSCDeadline); s.offset = c.offset; return nil }},
+		{"TSC deadline", func() error { s.deadline, _ = c.ReadMSR(msrTSCDeadline); s.offset = c.guestOffset(); return nil }},
 	})
 }
 
@@ -266,10 +269,9 @@ func (e *loopEngine) rebuild(exits vmm.ExitsDisabled) error {
 		c.raw, n.raw = n.raw, c.raw
 		c.page, n.page = n.page, c.page
 		c.page.CR8 = states[i].sregs.CR8
-		c.page.Sync.Regs = states[i].regs
-		if err := setSignalMask(c.fd, c.unmasked); err != nil {
-			return fmt.Errorf("setting the signal mask of KVM_RUN: %w", err)
-		}
+		c.page.Sync.Regs, c.stale = states[i].regs, false
+		c.page.ValidRegs = n.page.ValidRegs
+		c.exit.lead(c.page)
 	}
 	e.vm.fd, next.fd = next.fd, e.vm.fd
 	e.vm.opts = opts

@@ -69,7 +69,6 @@ var (
 	_KVM_INTERRUPT       = iow[uint32](0x86)
 	_KVM_GET_MSRS        = iowr[uint64](0x88)
 	_KVM_SET_MSRS        = iow[uint64](0x89)
-	_KVM_SET_SIGNAL_MASK = iow[uint32](0x8b)
 	_KVM_GET_FPU         = ior[kvmFPU](0x8c)
 	_KVM_SET_FPU         = iow[kvmFPU](0x8d)
 	_KVM_GET_LAPIC       = ior[lapicState](0x8e)
@@ -397,13 +396,6 @@ type cpuid2 struct {
 
 // maxCPUID is KVM_MAX_CPUID_ENTRIES.
 const maxCPUID = 256
-
-// signalMask mirrors struct kvm_signal_mask with a 64-bit set.
-type signalMask struct {
-	_   structs.HostLayout
-	Len uint32
-	Set [8]byte
-}
 
 // runPage mirrors struct kvm_run. The union at byte 32 is Exit, read through
 // the exit* structs below.

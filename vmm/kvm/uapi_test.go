@@ -41,7 +41,6 @@ func TestIoctlNumbersMatchHeader(t *testing.T) {
 		{"KVM_INTERRUPT", _KVM_INTERRUPT, 0x4004AE86},
 		{"KVM_GET_MSRS", _KVM_GET_MSRS, 0xC008AE88},
 		{"KVM_SET_MSRS", _KVM_SET_MSRS, 0x4008AE89},
-		{"KVM_SET_SIGNAL_MASK", _KVM_SET_SIGNAL_MASK, 0x4004AE8B},
 		{"KVM_GET_FPU", _KVM_GET_FPU, 0x81A0AE8C},
 		{"KVM_SET_FPU", _KVM_SET_FPU, 0x41A0AE8D},
 		{"KVM_GET_LAPIC", _KVM_GET_LAPIC, 0x8400AE8E},
@@ -92,7 +91,6 @@ func TestStructsHaveKernelLayout(t *testing.T) {
 		xc   xcrs
 		ms   msrs
 		cp   cpuid2
-		sig  signalMask
 	)
 	tests := []struct {
 		name string
@@ -142,7 +140,6 @@ func TestStructsHaveKernelLayout(t *testing.T) {
 		{"msr_entry.data", unsafe.Offsetof(ms.Entries[0].Data), 8},
 		{"cpuid2.entries", unsafe.Offsetof(cp.Entries), 8},
 		{"cpuid_entry2", unsafe.Sizeof(cp.Entries[0]), 40},
-		{"signal_mask.sigset", unsafe.Offsetof(sig.Set), 4},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

@@ -36,10 +36,10 @@ func (e *kernelEngine) Ahead() vmm.Ahead {
 // Figures implements vmm.Witness.
 func (e *loopEngine) Figures() vmm.KnownFigures { return loopFigures }
 
-// Ahead implements vmm.Witness: what is in the ring.
+// Ahead implements vmm.Witness: what is in the queue.
 func (e *loopEngine) Ahead() vmm.Ahead {
 	var a vmm.Ahead
-	e.ring.each(func(ev *trace.Event) { count(&a, ev) })
+	e.queue.Each(func(ev *trace.Event) { count(&a, ev) })
 	return a
 }
 
@@ -50,12 +50,5 @@ func count(a *vmm.Ahead, ev *trace.Event) {
 		a.Exits++
 	case trace.KindLost:
 		a.AtLeast = true
-	}
-}
-
-// each calls f for every event that waits in the ring. It is the consumer's.
-func (r *ring) each(f func(*trace.Event)) {
-	for i, end := r.head.Load(), r.tail.Load(); i != end; i++ {
-		f(&r.buf[i%ringSize])
 	}
 }
