@@ -29,6 +29,7 @@ func (s *script) Run(now, until clock.TSC) Exit {
 	}
 	e := s.exits[0]
 	s.exits = s.exits[1:]
+	s.regs.RIP = e.RIP
 	e.At = now + 100
 	return e
 }
