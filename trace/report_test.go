@@ -9,6 +9,7 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/internal/golden"
+	"ticktrap/internal/prose"
 )
 
 func foldStream(t testing.TB, name string) (*Header, *State) {
@@ -45,7 +46,7 @@ func TestReportTextKeepsTo80Columns(t *testing.T) {
 		h, s := foldStream(t, strings.TrimSuffix(filepath.Base(f), ".txt"))
 		h.Guest = strings.Repeat("word ", 40)
 		for i, line := range strings.Split(NewReport(h, s).Text(), "\n") {
-			if n := utf8.RuneCountInString(line); n > textWidth {
+			if n := utf8.RuneCountInString(line); n > prose.Width {
 				t.Errorf("%s: line %d has %d columns: %s", f, i+1, n, line)
 			}
 		}

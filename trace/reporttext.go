@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// textWidth is the width that a report in text keeps to.
-const textWidth = 80
+	"ticktrap/internal/prose"
+)
 
 // Text returns the report for a terminal: at most 80 columns, aligned, sections
 // that have nothing to say left out.
@@ -46,24 +45,9 @@ type reportText struct {
 // label is the width of the first column.
 const label = 11
 
-// line writes words under a label, wrapped at textWidth.
+// line writes words under a label, wrapped at prose.Width.
 func (t *reportText) line(name, words string) {
-	col := 0
-	for w := range strings.FieldsSeq(words) {
-		switch n := len([]rune(w)); {
-		case col == 0:
-			fmt.Fprintf(t, "%-*s%s", label, name, w)
-			col = label + n
-		case col+1+n > textWidth:
-			fmt.Fprintf(t, "\n%-*s%s", label, "", w)
-			col = label + n
-		default:
-			t.WriteByte(' ')
-			t.WriteString(w)
-			col += 1 + n
-		}
-	}
-	t.WriteByte('\n')
+	prose.Write(&t.Builder, fmt.Sprintf("%-*s", label, name), strings.Repeat(" ", label), words)
 }
 
 // section begins a block; its provenance is told where it is not the run's.

@@ -3,6 +3,8 @@ package ui
 import (
 	"slices"
 	"strings"
+
+	"ticktrap/internal/prose"
 )
 
 // piece is a stretch of text in one style. Pieces of a higher drop number are
@@ -78,33 +80,7 @@ func wrapPieces(lines [][]piece, w int) (out [][]piece) {
 }
 
 // wrap breaks a paragraph into lines of at most w columns.
-func wrap(s string, w int) []string {
-	var lines []string
-	line := ""
-	start := 0
-	flush := func(word string) {
-		if line != "" && textWidth(line)+1+textWidth(word) > w {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	for i := 0; i <= len(s); i++ {
-		if i == len(s) || s[i] == ' ' {
-			if i > start {
-				flush(s[start:i])
-			}
-			start = i + 1
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
+func wrap(s string, w int) []string { return prose.Lines(s, w) }
 
 // cutString is s in at most w columns.
 func cutString(s string, w int) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ticktrap/internal/prose"
 	"ticktrap/trace"
 	"ticktrap/trace/explain"
 	"ticktrap/vmm"
@@ -28,31 +29,14 @@ func newScenarios(env *Env) *cobra.Command {
 					return err
 				}
 				fmt.Fprintf(&b, "%s\n", n)
-				wrapTo(&b, 4, s.Text)
-				wrapTo(&b, 4, "rule: "+s.Rule)
+				prose.Indented(&b, 4, s.Text)
+				prose.Indented(&b, 4, "rule: "+s.Rule)
 			}
 			b.WriteString("\nRun one with: ticktrap run --scenario NAME [--headless] [--repaired]\n")
 			_, err := io.WriteString(env.Out, b.String())
 			return err
 		},
 	}
-}
-
-// wrapTo writes words, indented, in lines of at most 80 columns.
-func wrapTo(b *strings.Builder, indent int, words string) {
-	pad := strings.Repeat(" ", indent)
-	line := pad
-	for w := range strings.FieldsSeq(words) {
-		if line != pad && len([]rune(line))+1+len([]rune(w)) > 80 {
-			b.WriteString(line + "\n")
-			line = pad
-		}
-		if line != pad {
-			line += " "
-		}
-		line += w
-	}
-	b.WriteString(line + "\n")
 }
 
 // scenarioRun is the scenario that the flags ask for with its run.
@@ -119,13 +103,13 @@ func (o *runOptions) scenarioVerdict(w io.Writer, found []explain.Finding) error
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nscenario %s\n", s.Name)
-	wrapTo(&b, 4, s.Text)
+	prose.Indented(&b, 4, s.Text)
 	ok := false
 	for _, f := range found {
 		ok = ok || f.ID == s.Finding
 		fmt.Fprintf(&b, "  found %s, %d times, first at %d\n", f.ID, f.Count, f.TSC)
-		wrapTo(&b, 4, f.Words)
-		wrapTo(&b, 4, "rule: "+f.Rule)
+		prose.Indented(&b, 4, f.Words)
+		prose.Indented(&b, 4, "rule: "+f.Rule)
 	}
 	if len(found) == 0 {
 		b.WriteString("  found nothing\n")

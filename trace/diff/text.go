@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"ticktrap/internal/prose"
 )
 
 // maxRows is how many rows of a kind the text shows.
@@ -16,7 +18,8 @@ func (d *Diff) Text() string {
 	for _, c := range d.Conditions {
 		fmt.Fprintf(&b, "   %s: %s, then %s\n", c.Name, c.A, c.B)
 	}
-	wrap(&b, "\n"+d.Verdict)
+	b.WriteByte('\n')
+	prose.Write(&b, "", "", d.Verdict)
 	fmt.Fprintf(&b, "\n%-18s%10s%10s%10s%8s  interval of B-A\n", "lateness, "+d.Unit, "A", "B", "B-A", "change")
 	for i := range d.Stats {
 		s := &d.Stats[i]
@@ -26,7 +29,7 @@ func (d *Diff) Text() string {
 	d.rows(&b, "exits / deadline", d.Exits)
 	d.rows(&b, "rates", d.Rates)
 	for _, w := range d.Warnings {
-		wrap(&b, "warning: "+w)
+		prose.Write(&b, "", "", "warning: "+w)
 	}
 	return b.String()
 }
@@ -84,30 +87,6 @@ func (d *Diff) LKML() string {
 		}
 	}
 	b.WriteByte('\n')
-	wrap(&b, d.Verdict)
+	prose.Write(&b, "", "", d.Verdict)
 	return b.String()
-}
-
-// wrap writes words in lines of at most 80 columns.
-func wrap(b *strings.Builder, words string) {
-	if w, ok := strings.CutPrefix(words, "\n"); ok {
-		b.WriteByte('\n')
-		words = w
-	}
-	col := 0
-	for w := range strings.FieldsSeq(words) {
-		n := len([]rune(w))
-		switch {
-		case col == 0:
-		case col+1+n > 80:
-			b.WriteByte('\n')
-			col = 0
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(w)
-		col += n
-	}
-	b.WriteByte('\n')
 }

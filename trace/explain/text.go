@@ -3,21 +3,20 @@ package explain
 import (
 	"fmt"
 	"strings"
-)
 
-// textWidth is the width that the text keeps to.
-const textWidth = 80
+	"ticktrap/internal/prose"
+)
 
 // Text returns the explanation for a terminal of 80 columns.
 func (x *Explanation) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "deadline %d of vCPU %d, %s, %s (every figure %s)\n", x.Deadline, x.VCPU, x.Mode, x.Outcome, x.Provenance)
-	wrap(&b, "", 2, x.Verdict)
+	prose.Indented(&b, 2, x.Verdict)
 	b.WriteString("\nchain                 from deadline          step   cycles; ns of the step\n")
 	for i := range x.Steps {
 		s := &x.Steps[i]
 		fmt.Fprintf(&b, "  %-10s %21d %13s\n", s.Name, s.FromTarget, fmt.Sprintf("+%d; %d ns", s.FromLast, s.LastNS))
-		wrap(&b, "", 4, s.Words)
+		prose.Indented(&b, 4, s.Words)
 	}
 	x.causes(&b)
 	x.checks(&b)
@@ -26,11 +25,11 @@ func (x *Explanation) Text() string {
 	}
 	for i := range x.Findings {
 		f := &x.Findings[i]
-		wrap(&b, f.ID+": ", 2, fmt.Sprintf("%s (%d times, first at %d)", f.Words, f.Count, f.TSC))
-		wrap(&b, "rule: ", 4, f.Rule)
+		prose.Write(&b, "  "+f.ID+": ", "  ", fmt.Sprintf("%s (%d times, first at %d)", f.Words, f.Count, f.TSC))
+		prose.Write(&b, "    rule: ", "    ", f.Rule)
 	}
 	for _, w := range x.Withheld {
-		wrap(&b, "not proven: ", 2, w)
+		prose.Write(&b, "  not proven: ", "  ", w)
 	}
 	return b.String()
 }
@@ -53,7 +52,7 @@ func (x *Explanation) causes(b *strings.Builder) {
 			mark = "~"
 		}
 		fmt.Fprintf(b, "  %-38s%12d%12d%12s\n", fmt.Sprintf("%d. %s%s", i+1, mark, c.ID), c.Cycles, c.NS, percent(c.Tenths))
-		wrap(b, "", 5, c.Words)
+		prose.Indented(b, 5, c.Words)
 		if c.Why != "" {
 			reason(b, said, "why: ", c.Why, i+1)
 		}
@@ -73,7 +72,7 @@ func reason(b *strings.Builder, said map[string]int, label, words string, n int)
 	} else {
 		said[words] = n
 	}
-	wrap(b, label, 5, words)
+	prose.Write(b, "     "+label, "     ", words)
 }
 
 func (x *Explanation) checks(b *strings.Builder) {
@@ -84,32 +83,9 @@ func (x *Explanation) checks(b *strings.Builder) {
 	for i := range x.Checks {
 		c := &x.Checks[i]
 		if c.Note != "" {
-			wrap(b, "", 2, fmt.Sprintf("with %s=%s: %s", c.Knob, c.Value, c.Note))
+			prose.Indented(b, 2, fmt.Sprintf("with %s=%s: %s", c.Knob, c.Value, c.Note))
 			continue
 		}
-		wrap(b, "", 2, fmt.Sprintf("with %s=%s: %d cycles instead of %d", c.Knob, c.Value, c.After, c.Before))
+		prose.Indented(b, 2, fmt.Sprintf("with %s=%s: %d cycles instead of %d", c.Knob, c.Value, c.After, c.Before))
 	}
-}
-
-// wrap writes words, indented, in lines of at most textWidth.
-func wrap(b *strings.Builder, label string, indent int, words string) {
-	pad := strings.Repeat(" ", indent)
-	line := pad + label
-	width := len([]rune(line))
-	first := true
-	for w := range strings.FieldsSeq(words) {
-		n := len([]rune(w))
-		if !first && width+1+n > textWidth {
-			b.WriteString(line + "\n")
-			line, width, first = pad, indent, true
-		}
-		if !first {
-			line += " "
-			width++
-		}
-		line += w
-		width += n
-		first = false
-	}
-	b.WriteString(line + "\n")
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"ticktrap/internal/prose"
 )
 
 // Text is the table for people: rows by series, the reason under each row, and a
@@ -25,7 +27,7 @@ func Text(results []Result, width int) string {
 			fmt.Fprintf(&b, "      image %s: %s, twin %s, %.1f %% apart\n", s.Subtest, r.sides(s.Score), r.sides(s.Twin),
 				s.Apart()*100)
 		}
-		for _, l := range wrap(r.Reason, width-6) {
+		for _, l := range prose.Lines(r.Reason, width-6) {
 			fmt.Fprintf(&b, "      %s\n", l)
 		}
 	}
@@ -144,24 +146,6 @@ func number(x float64) string {
 	s := strconv.FormatFloat(x, 'f', 2, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	return strings.Replace(s, "-", "−", 1)
-}
-
-// wrap breaks text into lines of at most width characters.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for _, w := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(w)) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += w
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // Counts are the verdicts of a set of results.

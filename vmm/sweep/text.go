@@ -3,6 +3,8 @@ package sweep
 import (
 	"fmt"
 	"strings"
+
+	"ticktrap/internal/prose"
 )
 
 // barWidth is the width of the longest bar of the chart.
@@ -28,9 +30,9 @@ func (r *Result) Text(g Grid) string {
 	}
 	b.WriteByte('\n')
 	for _, k := range r.Knees {
-		wrap(&b, kneeText(&k, r.Goal))
+		prose.Write(&b, "", "", kneeText(&k, r.Goal))
 	}
-	wrap(&b, r.Verdict)
+	prose.Write(&b, "", "", r.Verdict)
 	return b.String()
 }
 
@@ -80,24 +82,4 @@ func kneeText(k *Knee, goal string) string {
 	}
 	return fmt.Sprintf("The knee%s is %s=%s: from there on %s stays near its floor (%.0f ns).", at, k.Knob, k.Value, goal,
 		k.Goal)
-}
-
-// wrap writes words in lines of at most 80 columns.
-func wrap(b *strings.Builder, words string) {
-	col := 0
-	for w := range strings.FieldsSeq(words) {
-		n := len([]rune(w))
-		switch {
-		case col == 0:
-		case col+1+n > 80:
-			b.WriteByte('\n')
-			col = 0
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(w)
-		col += n
-	}
-	b.WriteByte('\n')
 }
