@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ticktrap/internal/clock"
+	"ticktrap/trace"
 	"ticktrap/vmm"
 	"ticktrap/vmm/session"
 )
@@ -91,4 +92,40 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	})
 	b.ReportMetric(float64(rec.Events()), "events")
+}
+
+// BenchmarkKeepWhatIsShown measures what keeping the past of a run that cannot be
+// repeated costs: time and bytes an event, and the time to open it.
+func BenchmarkKeepWhatIsShown(b *testing.B) {
+	for _, keep := range []bool{false, true} {
+		b.Run(map[bool]string{false: "without", true: "with"}[keep], func(b *testing.B) {
+			r, err := session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) {
+				e, err := newEngine(b, "noisy", "", 1, 1, 1, vmm.DefaultKnobs(), sink)
+				return realTime{e}, err
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if keep {
+				r.KeepHistory()
+			}
+			b.ResetTimer()
+			r.SetLimits(session.Limits{Exits: uint64(b.N)})
+			if _, err := r.RunTo(clock.Never, nil); err != nil {
+				b.Fatal(err)
+			}
+			events := float64(r.State().Events)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/events, "ns/event")
+			if !keep {
+				return
+			}
+			start := time.Now()
+			if err := r.OpenKept(); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(time.Since(start).Milliseconds()), "open-ms")
+			bytes, _ := r.Kept()
+			b.ReportMetric(float64(bytes)/events, "bytes/event")
+		})
+	}
 }

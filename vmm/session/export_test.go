@@ -48,3 +48,9 @@ func (r *Runner) Kept() (bytes, parts int) {
 	}
 	return bytes, len(r.seen.parts)
 }
+
+// OpenKept opens what is kept, as the first step back does.
+func (r *Runner) OpenKept() error {
+	_, err := r.seen.open()
+	return err
+}
