@@ -41,6 +41,16 @@ func (q *Queue) Slot() *Event {
 	return &q.buf[(q.next-1)%queueSize]
 }
 
+// Pair is where the next two events are to be written.
+func (q *Queue) Pair() (first, second *Event) {
+	n := q.next
+	if n+1 >= q.mark {
+		return q.Slot(), q.Slot()
+	}
+	q.next = n + 2
+	return &q.buf[n%queueSize], &q.buf[(n+1)%queueSize]
+}
+
 // slow is Slot where the queue may be full.
 func (q *Queue) slow() *Event {
 	if !q.room() {

@@ -62,8 +62,9 @@ type Machine struct {
 	// make all of theirs, into a queue.
 	silent, loud bool
 
-	vcpus []vcpu
-	st    shared
+	vcpus  []vcpu
+	direct []direct // the CPUs that are, nil for others
+	st     shared
 }
 
 // shared is the machine's state beside the vCPUs, copied by a snapshot.
@@ -182,8 +183,9 @@ func New(cfg Config) (*Machine, error) {
 	for i := range m.st.loaded {
 		m.st.loaded[i] = -1
 	}
-	m.vcpus = make([]vcpu, len(cfg.CPUs))
+	m.vcpus, m.direct = make([]vcpu, len(cfg.CPUs)), make([]direct, len(cfg.CPUs))
 	for i := range m.vcpus {
+		m.direct[i], _ = cfg.CPUs[i].(direct)
 		v := &m.vcpus[i]
 		*v = vcpu{id: i, pcpu: cfg.Place[i], cpu: cfg.CPUs[i], stage: StageOuter, mp: trace.MPRunnable,
 			apicv: cfg.Knobs.APICv}

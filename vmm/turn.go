@@ -5,6 +5,12 @@ import (
 	"ticktrap/trace"
 )
 
+// direct is what a CPU can have beside CPU: a Run that writes the exit where it is
+// kept.
+type direct interface {
+	RunInto(e *Exit, until clock.TSC)
+}
+
 // Turn lets vCPU id go on until something else than the loop must act: an
 // interrupt may be due, a stretch of guest code ended without an exit, the vCPU
 // halts, or the guest has ended. It is Step for a real host, where nothing acts
@@ -111,8 +117,11 @@ func (m *Machine) portRound(p PCPU, v *vcpu) bool {
 		if m.st.knobs.Fastpath == RulesOff {
 			clause = trace.ClauseKnobOff
 		}
-		m.write(v.exitedAt, p, v, trace.KindExit, uint64(trace.ExitIO), v.exit.RIP, v.info[0], v.info[1])
-		m.write(v.exitedAt, p, v, trace.KindFastpath, uint64(trace.ExitIO), uint64(trace.FastNone), uint64(clause), 0)
+		exit, fast := m.events.Pair()
+		*exit = trace.Event{TSC: v.exitedAt, Kind: trace.KindExit, VCPU: uint8(v.id), PCPU: uint8(p),
+			A: uint64(trace.ExitIO), B: v.exit.RIP, C: v.exit.Addr, D: v.exit.Data}
+		*fast = trace.Event{TSC: v.exitedAt, Kind: trace.KindFastpath, VCPU: uint8(v.id), PCPU: uint8(p),
+			A: uint64(trace.ExitIO), B: uint64(trace.FastNone), C: uint64(clause)}
 	}
 	v.mode, v.stage = trace.OutsideGuestMode, StageAfter
 	where := m.accessPort(p, v, v.exit.At)
@@ -124,18 +133,13 @@ func (m *Machine) portRound(p PCPU, v *vcpu) bool {
 	if m.loud {
 		h := m.host.Now(p)
 		now := m.common(h)
-		cost := trace.PhaseCost{Phase: devicePhase(where), Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
-		m.write(now, p, v, trace.KindCost, trace.PackCosts(cost, trace.PhaseCost{}), 0, 0, 0)
-		m.write(now, p, v, trace.KindEntry, v.exit.RIP, 0, hvOff, 0)
+		spent := trace.PhaseCost{Phase: devicePhase(where), Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
+		cost, entry := m.events.Pair()
+		*cost = trace.Event{TSC: now, Kind: trace.KindCost, VCPU: uint8(v.id), PCPU: uint8(p),
+			A: trace.PackCosts(spent, trace.PhaseCost{})}
+		*entry = trace.Event{TSC: now, Kind: trace.KindEntry, VCPU: uint8(v.id), PCPU: uint8(p), A: v.exit.RIP, C: hvOff}
 	}
 	return true
-}
-
-// write puts an event into the queue.
-func (m *Machine) write(at clock.TSC, p PCPU, v *vcpu, k trace.Kind, a, b, c, d uint64) {
-	e := m.events.Slot()
-	e.TSC, e.Kind, e.VCPU, e.PCPU, e.Flags = at, k, uint8(v.id), uint8(p), 0
-	e.A, e.B, e.C, e.D = a, b, c, d
 }
 
 // reportEntry accounts the work since the handler and reports the entry.
@@ -154,8 +158,12 @@ func (m *Machine) reportEntry(p PCPU, v *vcpu) {
 
 // enter runs guest code and reports whether it ended with an exit.
 func (m *Machine) enter(p PCPU, v *vcpu, until clock.TSC) bool {
-	v.exit = v.cpu.Run(0, until)
 	e := &v.exit
+	if d := m.direct[v.id]; d != nil {
+		d.RunInto(e, until)
+	} else {
+		*e = v.cpu.Run(0, until)
+	}
 	if c := v.cpu.CR8(); c != v.apic.CR8() {
 		v.apic.SetCR8(c)
 	}

@@ -128,7 +128,9 @@ func (b *Board) Out(now clock.TSC, port uint16, size uint8, v uint32) vmm.Where 
 	case r == nil:
 		return vmm.Unclaimed
 	case size <= r.width:
-		b.hot = r
+		if b.hot != r {
+			b.hot = r
+		}
 		r.out(b, now, port, size, v&ones32(size))
 	default:
 		for i := range uint16(size) {

@@ -224,10 +224,17 @@ func (c *CPU) setTimer(until clock.TSC) {
 
 // Run implements vmm.CPU. Times are points on the VM's common line.
 func (c *CPU) Run(_, until clock.TSC) (e vmm.Exit) {
+	c.RunInto(&e, until)
+	return e
+}
+
+// RunInto is Run that writes the exit to *e.
+func (c *CPU) RunInto(e *vmm.Exit, until clock.TSC) {
 	if len(c.pio.data) != 0 {
-		e, _ = c.nextItem()
-		return e
+		*e, _ = c.nextItem()
+		return
 	}
+	*e = vmm.Exit{}
 	for {
 		// A timer that stands earlier is left: its signal costs one turn, arming a
 		// system call.
@@ -252,8 +259,8 @@ func (c *CPU) Run(_, until clock.TSC) (e vmm.Exit) {
 		c.pending = pendNothing // KVM completes accesses before it looks at signals
 		e.At = clock.TSC(tsc - c.vm.zero)
 		if errno != 0 {
-			if c.interrupted(&e, unix.Errno(errno), until) {
-				return e
+			if c.interrupted(e, unix.Errno(errno), until) {
+				return
 			}
 			continue
 		}
@@ -263,10 +270,10 @@ func (c *CPU) Run(_, until clock.TSC) (e vmm.Exit) {
 		if io := p.io(); p.ExitReason == _KVM_EXIT_IO && io.Count == 1 && io.Direction == 1 {
 			e.Reason, e.Size, e.Write, e.Addr = vmm.ExitIO, io.Size, true, uint64(io.Port)
 			e.Data = load(c.raw[io.DataOffset:], io.Size)
-			return e
+			return
 		}
-		c.decode(&e)
-		return e
+		c.decode(e)
+		return
 	}
 }
 
