@@ -162,6 +162,24 @@ func TestEntryAdvanceSavesItself(t *testing.T) {
 	}
 }
 
+// What the reason of the row says: nothing but the wait hides the kick's cost.
+func TestWithoutAdvanceNothingHidesTheKick(t *testing.T) {
+	r, _ := Find("s002-tscdeadline-apicv-off")
+	var score [2]float64
+	for side := range score {
+		r.Machines[side] = r.Machines[side].with(advanceOff)
+		f, err := Measure(&r, side, profile(t, r.Profile), DefaultSize, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		score[side] = f.Value
+	}
+	want, _ := r.PublishedChange()
+	if got := score[1] - score[0]; math.Abs(got/want-1) > PredictedWithin {
+		t.Errorf("without advance the score goes from %.0f to %.0f, by %.0f; want %.0f", score[0], score[1], got, want)
+	}
+}
+
 func TestScoreDoesNotDependOnTheLengthOfTheRounds(t *testing.T) {
 	long := DefaultSize
 	long.Goal, long.Seeds = 1<<25, 1
