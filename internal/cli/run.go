@@ -36,6 +36,7 @@ type runOptions struct {
 	asserts               []string
 	speed                 float64
 	paused, noSkip, quiet bool
+	untraced              bool
 	scenario              string
 	screen                screenSetup
 	repaired              bool
@@ -112,6 +113,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.era, "lapic-era", "", "first kernel release of the LAPIC's timer code, model only: "+
 		strings.Join(lapic.EraNames(), ", ")+" (default \""+model.DefaultEra.First()+"\")")
 	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to do without: x2apic, tsc-deadline")
+	f.BoolVar(&o.untraced, "untraced", false, "engine kvm only: no events but the console, knobs and the guest's own samples, so exits cost least")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits instruction by instruction (same result, slower)")
 	f.StringVar(&o.scenario, "scenario", "", "show a real bug from the library (see: ticktrap scenarios)")
 	f.BoolVar(&o.repaired, "repaired", false, "run the scenario without its bug")
@@ -158,6 +160,9 @@ func (o *runOptions) runner() (*session.Runner, error) {
 	}
 	if o.guestTime < 0 || o.timeout < 0 {
 		return nil, fail(ExitUsage, "--for and --timeout: want a positive time")
+	}
+	if o.untraced && (o.deadlines != 0 || o.exits != 0 || len(o.at) > 0) {
+		return nil, fail(ExitUsage, "--untraced: --deadlines, --exits and --at count events; use --for, or a guest that ends")
 	}
 	if o.speed < 0 || o.speed > 1e6 {
 		return nil, fail(ExitUsage, "--speed: want 0 (as fast as possible) to 1000000, have %g", o.speed)
@@ -211,6 +216,9 @@ func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
 
 // modelConfig is the model run that the flags describe.
 func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
+	if o.untraced {
+		return model.Config{}, fail(ExitUsage, "--untraced: only with engine kvm: a model's time does not depend on who looks")
+	}
 	prof, err := model.LoadProfile(o.profile)
 	if err != nil {
 		return model.Config{}, with(ExitUsage, err)

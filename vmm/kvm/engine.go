@@ -386,7 +386,12 @@ func (e *loopEngine) CPUs(dst []vmm.CPUFrame) []vmm.CPUFrame {
 }
 
 // Notice is what the user should know about this run, in one sentence.
-func (e *loopEngine) Notice() string { return e.notice }
+func (e *loopEngine) Notice() string {
+	if e.cfg.Untraced {
+		return "Not traced: exits and decisions make no events. " + e.notice
+	}
+	return e.notice
+}
 
 // Failure says in one sentence why KVM could not go on; empty if it could.
 func (e *loopEngine) Failure() string { return e.failure() }

@@ -34,7 +34,17 @@ func (e *kernelEngine) Ahead() vmm.Ahead {
 }
 
 // Figures implements vmm.Witness.
-func (e *loopEngine) Figures() vmm.KnownFigures { return loopFigures }
+func (e *loopEngine) Figures() vmm.KnownFigures {
+	f := vmm.KnownFigures(loopFigures)
+	if e.cfg.Untraced {
+		for i := range f {
+			if i := vmm.Figure(i); i != vmm.FigureRegisters && i != vmm.FigureSamples && i != vmm.FigureConsole {
+				f[i] = vmm.Known{Basis: nothing, By: "the run is not traced"}
+			}
+		}
+	}
+	return f
+}
 
 // Ahead implements vmm.Witness: what is in the queue.
 func (e *loopEngine) Ahead() vmm.Ahead {
