@@ -283,3 +283,38 @@ func TestOldestPartOfTheRunIsForgotten(t *testing.T) {
 		t.Errorf("at the present again: %+v (-then +now):\n%s", d.f.Status, diff)
 	}
 }
+
+// The goroutine of a live session goes back and returns as well; the screen asks
+// for frames meanwhile.
+func TestPastBesideTheScreen(t *testing.T) {
+	r, err := session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) {
+		e, err := newEngine(t, "noisy", "", 1, 1, 1, vmm.DefaultKnobs(), sink)
+		return realTime{e}, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.KeepHistory()
+	s, err := session.NewLive(r, &ticking{}, session.Options{Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var f vmm.Frame
+	do := func(c vmm.Command, until func() bool) {
+		t.Helper()
+		if err := s.Do(c); err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+		for s.Frame(&f); !until(); s.Frame(&f) {
+		}
+	}
+	exits := func() uint64 { return f.State.Kinds[trace.KindEntry] }
+	do(vmm.Command{Verb: vmm.DoStepExit, N: 100}, func() bool { return exits() >= 100 && f.Status.Run == vmm.Paused })
+	do(vmm.Command{Verb: vmm.DoBackExit, N: 50}, func() bool { return f.Status.Past && exits() <= 51 })
+	do(vmm.Command{Verb: vmm.DoRun}, func() bool { return !f.Status.Past && f.Status.Run == vmm.Running && exits() > 100 })
+	do(vmm.Command{Verb: vmm.DoBackDeadline, N: 20}, func() bool { return f.Status.Past && f.Status.Run == vmm.Paused })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
