@@ -167,7 +167,7 @@ func timeAxis(s *scene, a, ch area, t0 clock.TSC, dur float64) {
 	from, span := float64(t0)*ns, max(dur*ns, 1)
 	y, x0 := a.h-1, ch.x-a.x
 	a.hline(x0, y, ch.w, '─', faint)
-	step := niceStep(span / max(float64(ch.w)/18, 1))
+	step := niceStep(span / max(float64(ch.w)/11, 1))
 	free := 0
 	for v := math.Ceil(from/step) * step; v <= from+span; v += step {
 		x := int(math.Round((v - from) / span * float64(ch.w-1)))

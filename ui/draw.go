@@ -100,7 +100,11 @@ func (m *Model) drawPanes(s *scene, all area) {
 			m.drawStrip(s, a, id)
 			continue
 		}
-		in := drawFrame(s, a, id, s.focused, m.panes[id].status(s))
+		status := m.panes[id].status(s)
+		if b := s.basisOf(id); b != "" { // it is rather cut than left out
+			status = cutString(status+b, max(a.w-len(paneTitles[id])-12, 0))
+		}
+		in := drawFrame(s, a, id, s.focused, status)
 		m.panes[id].draw(s, in)
 	}
 }

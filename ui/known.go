@@ -27,6 +27,26 @@ func (s *scene) knowing() string {
 	return ""
 }
 
+// paneFigures are the figures that a pane is about.
+var paneFigures = map[paneID]vmm.Figure{paneDeadlines: vmm.FigureLateness, paneFastpath: vmm.FigureFastpath,
+	paneKicks: vmm.FigureKicks, paneExits: vmm.FigureExits}
+
+// basisOf says for a pane's title line what its figures rest on, if that is not a
+// measurement.
+func (s *scene) basisOf(id paneID) string {
+	f, ok := paneFigures[id]
+	if !ok {
+		return ""
+	}
+	switch k := &s.f.Known[f]; k.Basis {
+	case vmm.OnInference:
+		return " · " + signInferred + " " + f.String() + " inferred"
+	case vmm.OnNothing:
+		return " · not known: " + k.By
+	}
+	return ""
+}
+
 // known is a piece with a figure's value under the sign of what it rests on.
 func (s *scene) known(f vmm.Figure, words string, st style, drop int) piece {
 	switch s.f.Known[f].Basis {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
@@ -81,6 +83,25 @@ func TestPastOfALiveRunSaysHowToReturn(t *testing.T) {
 	r.press("G")
 	if n := len(r.s.Done); n == 0 || r.s.Done[n-1] != (vmm.Command{Verb: vmm.DoSeek, At: r.s.Status.Head}) {
 		t.Errorf("G asks for %+v, want the head of the run", r.s.Done)
+	}
+}
+
+// A pane whose figures are inferred, or not known, says so on top.
+func TestPaneTitlesSayWhatTheirFiguresRestOn(t *testing.T) {
+	r := kernelRig(t, 120, 40)
+	r.s.Known[vmm.FigureLateness] = vmm.Known{Basis: vmm.OnInference, By: "the entry"}
+	r.s.Known[vmm.FigureFastpath] = vmm.Known{Basis: vmm.OnNothing, By: "no probe tells it"}
+	r.s.Status.Now++
+	r.frame()
+	r.press("2,z")
+	r.wants("~ lateness inferred")
+	r.press("3")
+	r.wants("not known: no probe tells it")
+	r.send(tea.WindowSizeMsg{Width: MinWidth, Height: MinHeight})
+	r.wants("not known: no p")
+	r.press("4")
+	if s := r.screen(); strings.Contains(s, "not known") || strings.Contains(s, "inferred") {
+		t.Errorf("kicks are measured here:\n%s", s)
 	}
 }
 

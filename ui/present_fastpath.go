@@ -181,8 +181,8 @@ func fastHead(s *scene, a area, split bool) {
 	case a.w >= 48:
 		a.right(47, 0, label, pickString(split, "host cyc", "exit→entry"))
 	}
-	a.pieces(bar, 0, a.w-bar, []piece{{blockString(s, 0) + " re-entered ", good, 0}, {blockString(s, 1) + " handled ", warn, 1},
-		{"· not taken", dim, 2}})
+	a.pieces(bar, 0, a.w-bar, []piece{{blockString(s, 0) + " re-entered ", good, 1}, {blockString(s, 1) + " handled ", warn, 2},
+		{"· not taken", dim, 3}})
 }
 
 func fastLine(s *scene, a area, r trace.ExitReason, cost *exitMeans) {

@@ -76,6 +76,8 @@ func kickCounts(s *scene, a area) int {
 // kickCostCol is the column before which a kick's cost ends, where there is room,
 // and kickByCol the one from which a wide line says who kicked.
 const (
+	kickStepsWidth = 48 // least width of a line that names the steps
+
 	kickCostCol = 90
 	kickByCol   = kickCostCol + 3
 )
@@ -85,7 +87,9 @@ func kickHead(a area) {
 	a.text(9, 0, label, "waker   → tgt")
 	a.text(23, 0, label, "mode")
 	a.text(32, 0, label, "decided")
-	a.text(41, 0, label, "steps")
+	if a.w >= kickStepsWidth {
+		a.text(41, 0, label, "steps")
+	}
 	if a.w >= 60 {
 		a.right(min(a.w, kickCostCol), 0, label, "≈ cycles")
 	}
@@ -112,7 +116,9 @@ func kickLine(s *scene, a area, n uint64) {
 		cost = "≈ " + group3(uint64(c))
 		a.right(min(a.w, kickCostCol), 0, value, cost)
 	}
-	a.cut(41, 0, min(a.w, kickCostCol)-41-textWidth(cost)-1, dim, stepWords(k.Steps))
+	if a.w >= kickStepsWidth {
+		a.cut(41, 0, min(a.w, kickCostCol)-41-textWidth(cost)-1, dim, stepWords(k.Steps))
+	}
 	a.cut(kickByCol, 0, a.w-kickByCol, dim, wakerWords(by, k))
 }
 

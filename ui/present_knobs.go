@@ -91,7 +91,7 @@ func knobLine(s *scene, a area, r *knobRow) {
 		why = ks.Why
 	}
 	at := max(x+1, 40)
-	if room := a.w - at; room < 12 {
+	if a.w-40 < 31 && ks.Why == "" { // briefs would be cut: better none
 		if a.w-x > len(tag) {
 			a.right(a.w, 0, pick(can, dim, warn), tag)
 		}

@@ -86,7 +86,7 @@ func timerFull(s *scene, a area, i int, v *trace.VCPU) {
 		{vcpuName(i), heading, 0}, {"  ", text, 0}, s.known(vmm.FigureWhere, where, st, 0),
 		{"  mode ", label, 2}, s.known(vmm.FigureMode, modeWord(v), value, 2),
 		{"  MP ", label, 3}, s.known(vmm.FigureMP, mpWord(v), value, 3),
-		{"  pCPU ", label, 4}, {cpuWord(v.PCPU), value, 4},
+		{"  pCPU ", label, 4}, s.known(vmm.FigurePCPU, cpuWord(v.PCPU), value, 4),
 		{"  requests ", label, 1},
 		s.known(vmm.FigureRequests, maskWords(v.Requests, trace.RequestNames), pick(v.Requests != 0, warn, dim), 1),
 		{"  last exit ", label, 5}, {exitWord(v), value, 5},
@@ -168,7 +168,7 @@ func clauseShort(c trace.Clause) string {
 func advancePieces(s *scene, v *trace.VCPU) []piece {
 	kind := ""
 	if s.knob(trace.KnobAdvance).Value == trace.AdvanceAdaptive {
-		kind = " tuned"
+		kind = pickString(v.DeltaAt != 0, " tuned", " adaptive")
 	}
 	ps := []piece{{"  advance ", label, 0}, s.known(vmm.FigureAdvance, group3(uint64(max(v.AdvanceNS, 0)))+" ns", value, 0), {kind, dim, 1}}
 	if v.Backing != trace.BackNone && v.Armed {
@@ -201,9 +201,9 @@ func timerSets(s *scene, a area, lab int, v *trace.VCPU) {
 		{"  PIR ", label, 0}, s.known(vmm.FigurePIR, vectorList(&v.PIR), value, 0), {on, warn, 0},
 		{"  PPR ", label, 1}, {hex(uint64(v.Priority())), value, 1},
 		{"  in flight ", label, 2}, {strconv.Itoa(int(v.NFlight)), value, 2},
-		{"  poll ", label, 3}, {duration(v.Poll), value, 3},
-		{"  TSC offset ", label, 4}, {plain3(int64(v.TSCOffset)), value, 4},
-		{"  late p99 ", label, 5}, {latePct(s, &v.Late, 99), value, 5},
+		{"  poll ", label, 3}, s.known(vmm.FigureHalt, duration(v.Poll), value, 3),
+		{"  TSC offset ", label, 4}, s.known(vmm.FigureOffset, plain3(int64(v.TSCOffset)), value, 4),
+		{"  late p99 ", label, 5}, s.known(vmm.FigureLateness, latePct(s, &v.Late, 99), value, 5),
 	})
 }
 
