@@ -61,6 +61,8 @@ type Machine struct {
 	// silent says that a real host's exits make no events at all, loud that they
 	// make all of theirs, into a queue.
 	silent, loud bool
+	// plain is plainExit if one of the two holds, else anyExit.
+	plain int
 
 	vcpus  []vcpu
 	direct []direct // the CPUs that are, nil for others
@@ -179,6 +181,10 @@ func New(cfg Config) (*Machine, error) {
 	}
 	m.silent = cfg.Real && m.mute&exitKinds == exitKinds
 	m.loud = cfg.Real && m.mute&exitKinds == 0 && cfg.Queue != nil
+	m.plain = anyExit
+	if m.silent || m.loud {
+		m.plain = plainExit
+	}
 	m.st.knobs = cfg.Knobs
 	for i := range m.st.loaded {
 		m.st.loaded[i] = -1
@@ -287,7 +293,11 @@ func (m *Machine) account(p PCPU, ph trace.Phase, c clock.Cycles) {
 		return
 	}
 	v := &m.vcpus[l]
-	for i := range v.costs[:v.ncosts] {
+	first := 0
+	if m.cfg.Real { // phases follow each other: a new one is seldom among the old
+		first = max(0, v.ncosts-1)
+	}
+	for i := first; i < v.ncosts; i++ {
 		if v.costs[i].Phase == ph {
 			v.costs[i].Cycles = min(v.costs[i].Cycles+c, trace.MaxPhaseCost)
 			return

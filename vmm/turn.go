@@ -2,6 +2,7 @@ package vmm
 
 import (
 	"ticktrap/internal/clock"
+	"ticktrap/lapic"
 	"ticktrap/trace"
 )
 
@@ -75,19 +76,11 @@ func (m *Machine) rounds(p PCPU, v *vcpu) {
 	m.reportEntry(p, v)
 	for {
 		v.mode, v.stage = trace.InGuestMode, StageGuest
-		if !m.enter(p, v, until) {
+		switch how := m.enter(p, v, until); {
+		case how == noExit:
 			return
-		}
-		switch {
-		case v.reason != trace.ExitIO || m.st.ntext != 0 || !m.silent && !m.loud:
-			m.host.Ran(p, v.exit.At)
-			m.stepExit(p, v)
-		case v.exit.At >= until:
-			m.host.Ran(p, v.exit.At)
-			m.stepExit(p, v)
-			return // the host first
-		default:
-			if !m.portRound(p, v) {
+		case how == plainExit && v.exit.At < until && m.st.ntext == 0:
+			if !m.plainRound(p, v) {
 				return
 			}
 			if m.st.kernIO != kernIO { // device timers may have changed
@@ -95,8 +88,10 @@ func (m *Machine) rounds(p PCPU, v *vcpu) {
 			}
 			continue
 		}
+		m.host.Ran(p, v.exit.At)
+		m.stepExit(p, v)
 		if v.stage != StageHandle || v.exit.At >= until {
-			return
+			return // the host first
 		}
 		m.stepHandle(p, v)
 		if m.st.ended || !m.calm(v) {
@@ -107,39 +102,125 @@ func (m *Machine) rounds(p PCPU, v *vcpu) {
 	}
 }
 
-// portRound is a port access from exit to entry. It reports whether v may enter
-// the guest: a device, or another vCPU, can have asked for something; what it
-// takes to change the rest of calm's terms it has not. All of its time is the
-// access's.
-func (m *Machine) portRound(p PCPU, v *vcpu) bool {
-	if m.loud {
-		clause := trace.ClauseNoHandler
-		if m.st.knobs.Fastpath == RulesOff {
-			clause = trace.ClauseKnobOff
+// How a stretch of guest code ended.
+const (
+	noExit    = iota // the vCPU did not leave the guest, or the host is to look first
+	anyExit          // with an exit
+	plainExit        // with one that plainRound takes
+)
+
+// enter runs guest code and says how that ended. Plain is an access to a port, or
+// to an MSR that is not the local APIC's: of those the fastpath knows without
+// looking that they are not for it.
+func (m *Machine) enter(p PCPU, v *vcpu, until clock.TSC) (how int) {
+	e := &v.exit
+	if d := m.direct[v.id]; d != nil {
+		d.RunInto(e, until)
+	} else {
+		*e = v.cpu.Run(0, until)
+	}
+	if c := v.cpu.CR8(); c != v.apic.CR8() {
+		v.apic.SetCR8(c)
+	}
+	switch e.Reason {
+	case ExitIO:
+		m.left(v, trace.ExitIO, e.Addr, e.Data)
+		return m.plain
+	case ExitRDMSR, ExitWRMSR:
+		if timerMSR(uint32(e.Addr)) {
+			break
 		}
-		exit, fast := m.events.Pair()
-		*exit = trace.Event{TSC: v.exitedAt, Kind: trace.KindExit, VCPU: uint8(v.id), PCPU: uint8(p),
-			A: uint64(trace.ExitIO), B: v.exit.RIP, C: v.exit.Addr, D: v.exit.Data}
-		*fast = trace.Event{TSC: v.exitedAt, Kind: trace.KindFastpath, VCPU: uint8(v.id), PCPU: uint8(p),
-			A: uint64(trace.ExitIO), B: uint64(trace.FastNone), C: uint64(clause)}
+		m.left(v, exitReasons[e.Reason], e.Addr, e.Data)
+		if m.st.knobs.Fastpath == RulesS004 { // what it says depends on more
+			return anyExit
+		}
+		return m.plain
+	}
+	m.host.Ran(p, e.At)
+	switch {
+	case e.Reason == StopLimit || e.Reason == StopSignal:
+		m.stopped(p, v, *e)
+	case m.virtualized(p, v, e):
+	default:
+		a, b := exitInfo(e)
+		m.left(v, exitReasons[e.Reason], a, b)
+	}
+	if v.stage != StageExit {
+		return noExit
+	}
+	return anyExit
+}
+
+// timerMSR reports whether an MSR is, or may be, the local APIC's: x2APIC has 800H
+// to 8FFH.
+func timerMSR(index uint32) bool {
+	return index>>8 == 8 || index == lapic.MSRDeadline || index == lapic.MSRBase
+}
+
+// plainRound is a plain access from exit to entry; all of that time is its own. It
+// reports whether v may enter the guest: a device, or another vCPU, can have
+// asked for something. What it takes to change the rest of calm's terms they have
+// not.
+func (m *Machine) plainRound(p PCPU, v *vcpu) bool {
+	e := &v.exit
+	if m.loud {
+		m.reportPlainExit(p, v)
 	}
 	v.mode, v.stage = trace.OutsideGuestMode, StageAfter
-	where := m.accessPort(p, v, v.exit.At)
+	phase, ok, msr := trace.PhaseMSR, true, uint64(0)
+	switch e.Reason {
+	case ExitIO:
+		phase = devicePhase(m.accessPort(p, v, e.At))
+	case ExitRDMSR:
+		if msr, ok = m.readMSR(p, v, uint32(e.Addr)); ok {
+			v.cpu.CompleteRead(msr)
+		}
+	default:
+		msr = e.Data
+		ok = m.writeMSR(p, v, uint32(e.Addr), msr)
+	}
+	if phase == trace.PhaseMSR && !m.mute.Has(trace.KindMSR) {
+		m.emitNow(p, v.id, trace.KindMSR, e.Addr, msr, b2u(e.Write), b2u(!ok))
+	}
+	if !ok {
+		m.gp(p, v)
+	}
 	if v.requests != 0 || v.apic.PI.ON || m.st.ended {
-		m.host.Ran(p, v.exit.At)
-		m.payDevice(p, where)
+		m.host.Ran(p, e.At)
+		m.spend(p, phase)
 		return false
 	}
 	if m.loud {
-		h := m.host.Now(p)
-		now := m.common(h)
-		spent := trace.PhaseCost{Phase: devicePhase(where), Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
-		cost, entry := m.events.Pair()
-		*cost = trace.Event{TSC: now, Kind: trace.KindCost, VCPU: uint8(v.id), PCPU: uint8(p),
-			A: trace.PackCosts(spent, trace.PhaseCost{})}
-		*entry = trace.Event{TSC: now, Kind: trace.KindEntry, VCPU: uint8(v.id), PCPU: uint8(p), A: v.exit.RIP, C: hvOff}
+		m.reportPlainEntry(p, v, phase)
 	}
 	return true
+}
+
+// reportPlainExit tells of the exit and of the fastpath's verdict.
+func (m *Machine) reportPlainExit(p PCPU, v *vcpu) {
+	clause, msr := trace.ClauseNoHandler, uint64(0)
+	if v.reason == trace.ExitMSRWrite {
+		clause, msr = trace.ClauseOtherMSR, v.exit.Addr
+	}
+	if m.st.knobs.Fastpath == RulesOff {
+		clause = trace.ClauseKnobOff
+	}
+	exit, fast := m.events.Pair()
+	*exit = trace.Event{TSC: v.exitedAt, Kind: trace.KindExit, VCPU: uint8(v.id), PCPU: uint8(p),
+		A: uint64(v.reason), B: v.exit.RIP, C: v.exit.Addr, D: v.exit.Data}
+	*fast = trace.Event{TSC: v.exitedAt, Kind: trace.KindFastpath, VCPU: uint8(v.id), PCPU: uint8(p),
+		A: uint64(v.reason), B: uint64(trace.FastNone), C: uint64(clause), D: msr}
+}
+
+// reportPlainEntry tells what the round cost, and of the entry.
+func (m *Machine) reportPlainEntry(p PCPU, v *vcpu, phase trace.Phase) {
+	h := m.host.Now(p)
+	now := m.common(h)
+	spent := trace.PhaseCost{Phase: phase, Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
+	cost, entry := m.events.Pair()
+	*cost = trace.Event{TSC: now, Kind: trace.KindCost, VCPU: uint8(v.id), PCPU: uint8(p),
+		A: trace.PackCosts(spent, trace.PhaseCost{})}
+	*entry = trace.Event{TSC: now, Kind: trace.KindEntry, VCPU: uint8(v.id), PCPU: uint8(p), A: v.exit.RIP, C: hvOff}
 }
 
 // reportEntry accounts the work since the handler and reports the entry.
@@ -154,31 +235,4 @@ func (m *Machine) reportEntry(p PCPU, v *vcpu) {
 	if !m.mute.Has(trace.KindEntry) {
 		m.emitNow(p, v.id, trace.KindEntry, v.cpu.RIP(), 0, hvOff, 0)
 	}
-}
-
-// enter runs guest code and reports whether it ended with an exit.
-func (m *Machine) enter(p PCPU, v *vcpu, until clock.TSC) bool {
-	e := &v.exit
-	if d := m.direct[v.id]; d != nil {
-		d.RunInto(e, until)
-	} else {
-		*e = v.cpu.Run(0, until)
-	}
-	if c := v.cpu.CR8(); c != v.apic.CR8() {
-		v.apic.SetCR8(c)
-	}
-	if e.Reason == ExitIO {
-		m.left(v, trace.ExitIO, e.Addr, e.Data)
-		return true
-	}
-	m.host.Ran(p, e.At)
-	switch {
-	case e.Reason == StopLimit || e.Reason == StopSignal:
-		m.stopped(p, v, *e)
-	case m.virtualized(p, v, e):
-	default:
-		a, b := exitInfo(e)
-		m.left(v, exitReasons[e.Reason], a, b)
-	}
-	return v.stage == StageExit
 }

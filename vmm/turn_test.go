@@ -38,6 +38,7 @@ func (r *rig) real(mute trace.KindSet) (*trace.Queue, *ports) {
 		r.m.joined = trace.AllPhases
 	}
 	r.m.silent, r.m.loud = mute&exitKinds == exitKinds, mute&exitKinds == 0
+	r.m.plain = plainExit
 	r.m.SetBus(b)
 	return q, b
 }

@@ -120,17 +120,16 @@ func (b *Board) inBytes(now clock.TSC, port uint16, size uint8) (v uint32) {
 
 // Out writes a port, by rows as In does.
 func (b *Board) Out(now clock.TSC, port uint16, size uint8, v uint32) vmm.Where {
-	r := b.hot
-	if r == nil || uint64(port) < r.first || uint64(port) > r.last {
-		r = findRow(b.ports, uint64(port))
+	if r := b.hot; r != nil && uint64(port)-r.first <= r.last-r.first && size == 1 {
+		r.out(b, now, port, size, v&0xff)
+		return r.where
 	}
+	r := findRow(b.ports, uint64(port))
 	switch {
 	case r == nil:
 		return vmm.Unclaimed
 	case size <= r.width:
-		if b.hot != r {
-			b.hot = r
-		}
+		b.hot = r
 		r.out(b, now, port, size, v&ones32(size))
 	default:
 		for i := range uint16(size) {
