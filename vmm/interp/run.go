@@ -61,20 +61,26 @@ func (c *CPU) leaveGuest() vmm.Exit {
 	return c.exit
 }
 
-// run executes all ops of b.
+// run executes all ops of b, and again as long as b is a loop that nobody else
+// has to look at in between.
 func (c *CPU) run(b *block) {
 	ip, mask := c.r[regIP], c.w.ipMask
-	for i := range b.ops {
-		o := &b.ops[i]
-		c.r[regIP] = (ip + uint64(o.end)) & mask
-		o.fn(c, o)
-		if c.stop != stopNone {
-			c.halfway(b, i, ip, i)
+	for {
+		for i := range b.ops {
+			o := &b.ops[i]
+			c.r[regIP] = (ip + uint64(o.end)) & mask
+			o.fn(c, o)
+			if c.stop != stopNone {
+				c.halfway(b, i, ip, i)
+				return
+			}
+		}
+		c.now += clock.TSC(b.cycles)
+		c.stats.Executed += uint64(len(b.ops))
+		if c.r[regIP] != ip || c.w.attn != 0 || c.now+clock.TSC(b.last) >= c.until || !c.probe.pass(c) {
 			return
 		}
 	}
-	c.now += clock.TSC(b.cycles)
-	c.stats.Executed += uint64(len(b.ops))
 }
 
 // halfway accounts for a block that was left at op i, with done ops before it

@@ -50,6 +50,16 @@ func (p *probe) reset(off bool) {
 // noHead is no loop head: not a canonical address.
 const noHead = 1 << 62
 
+// pass reports whether a loop of one block may go on without a search: it counts
+// the block if so.
+func (p *probe) pass(c *CPU) bool {
+	if p.on || p.count <= 1 || p.rip == c.r[regIP] && (p.time || c.r[p.moves&15] == p.regs[p.moves&15]) {
+		return false
+	}
+	p.count--
+	return true
+}
+
 // search is called after each block, while the count lasts or at the head.
 func (c *CPU) search() {
 	p := &c.probe
