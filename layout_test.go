@@ -47,7 +47,7 @@ var arrows = map[string]string{
 	"ui":                    "ui/picture vmm trace trace/explain trace/diff trace/query lapic keymap internal/clock internal/prose",
 	"ui/picture":            "",
 	"ui/uitest":             "ui vmm trace keymap internal/clock",
-	"screenshots":           "ui ui/picture ui/uitest vmm vmm/session vmm/model vmm/guest trace trace/query keymap internal/clock",
+	"screenshots":           "ui ui/picture ui/uitest vmm vmm/session vmm/rerun vmm/model vmm/guest trace trace/explain trace/query keymap internal/clock",
 	"internal/cli":          "*",
 }
 

@@ -6,10 +6,12 @@ import (
 
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
+	"ticktrap/trace/explain"
 	"ticktrap/trace/query"
 	"ticktrap/vmm"
 	"ticktrap/vmm/guest"
 	"ticktrap/vmm/model"
+	"ticktrap/vmm/rerun"
 	"ticktrap/vmm/session"
 )
 
@@ -22,6 +24,7 @@ type Run struct {
 	Knobs []string
 
 	r      *session.Runner
+	cfg    model.Config
 	status vmm.Status
 }
 
@@ -52,12 +55,31 @@ func (u *Run) open() error {
 			return fmt.Errorf("knob %s: %w", k, err)
 		}
 	}
+	u.cfg = cfg
 	u.r, err = session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) { return model.New(cfg, sink) })
 	if err != nil {
 		return err
 	}
 	u.r.KeepHistory()
 	return nil
+}
+
+// Try is ui.Options.Try: a deadline of the present branch is run again.
+func (u *Run) Try(c *trace.Chain, from clock.TSC, want []explain.Setting, watch func(now, goal clock.TSC) bool) ([]explain.Check, error) {
+	again := rerun.Run{Watch: watch, Make: func(sink trace.Sink) (vmm.Rewinder, error) { return model.New(u.cfg, sink) }}
+	for _, m := range u.r.Turns() {
+		again.Turns = append(again.Turns, rerun.Turn{Pos: m.Pos, Knob: m.Knob, Value: m.Value})
+	}
+	var try []rerun.Setting
+	for _, s := range want {
+		try = append(try, rerun.Setting(s))
+	}
+	outs, err := again.Deadline(c, from, try)
+	var checks []explain.Check
+	for i := range outs {
+		checks = append(checks, explain.NewCheck(want[i], c, int64(c.Late), &outs[i].Chain, outs[i].Ran))
+	}
+	return checks, err
 }
 
 // Deadlines runs on until n more deadlines have been handled.

@@ -53,8 +53,8 @@ func Scenes() []Scene {
 				"exits 600", "press 4", "press z"},
 			Shows: []string{"waker", "wake", "2 vCPUs", "in-guest", "ipi"}},
 		{Name: "explain", W: 140, H: 40, Theme: "dark", Alt: "one late deadline explained: shares of its lateness by cause, and each step",
-			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"500", "press n", "press 2", "press e"},
-			Shows: []string{"where the time went", "step by step", "modelled"}},
+			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"500", "press n", "press 2", "press e", "press e"},
+			Shows: []string{"where the time went", "run again with a knob turned", "earlier", "step by step", "modelled"}},
 		{Name: "branches", W: 140, H: 40, Theme: "dark", Alt: "two branches of a run compared: stepped back, a knob turned, run again",
 			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"400", "back 200", "press -", "press -", "press -", "300", "press c"},
 			Shows: []string{"branch 1", "branch 0 since the fork", "this run since the fork", "knobs"}},
@@ -65,8 +65,8 @@ func Scenes() []Scene {
 			Run: tourRun, Script: tour("press right"),
 			Shows: []string{"/late > 3000", "backed by sw, not hv: the vCPU is halting"}},
 		{Name: "tour-3-explain", W: 120, H: 36, Theme: "dark", Alt: "one late deadline explained, with the knob that would change its causes",
-			Run: tourRun, Script: tour("press enter"),
-			Shows: []string{"where the time went", "try exits-disabled=hlt", "waking the vCPU's thread"}},
+			Run: tourRun, Script: tour("press enter", "press e"),
+			Shows: []string{"where the time went", "try exits-disabled=hlt", "waking the vCPU's thread", "run again with a knob turned"}},
 		{Name: "tour-4-back", W: 120, H: 36, Theme: "dark", Alt: "300 deadlines earlier in the same run, with the timeline below",
 			Run: tourRun, Script: tour("press z", "press esc", "press <", "type deadline == 300"),
 			Shows: []string{"in the past", "late>", "┃"}},
@@ -102,7 +102,7 @@ func (sc *Scene) Frame() (string, error) {
 		return "", fmt.Errorf("scene %s: %w", sc.Name, err)
 	}
 	defer run.Close()
-	d := driver{m: ui.New(&run, ui.Options{Theme: sc.Theme})}
+	d := driver{m: ui.New(&run, ui.Options{Theme: sc.Theme, Try: run.Try})}
 	d.send(tea.WindowSizeMsg{Width: sc.W, Height: sc.H})
 	d.frame()
 	for _, step := range sc.Script {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -145,8 +146,12 @@ func causeNote(s *scene, c *explain.Cause) string {
 			note += "; "
 		}
 		note += "try " + c.Knob + "=" + c.Value
-		if k, _, err := trace.ParseKnob(c.Knob, c.Value); err == nil && knobRowOf(k) != nil && k != trace.KnobAdvance {
-			note += ", key " + s.keys.Key(knobRowOf(k).action)
+		if k, _, err := trace.ParseKnob(c.Knob, c.Value); err == nil && knobRowOf(k) != nil {
+			act := knobRowOf(k).action
+			if k == trace.KnobAdvance || !slices.Contains(knobRowOf(k).values, c.Value) {
+				act = keymap.Palette // the key does not come to this value
+			}
+			note += ", key " + s.keys.Key(act)
 		}
 	}
 	return note

@@ -277,20 +277,7 @@ func tryKnobs(again *rerun.Run, c *trace.Chain, from clock.TSC, late int64, want
 	outs, err := again.Deadline(c, from, try)
 	checks := []explain.Check{}
 	for i := range outs {
-		checks = append(checks, checkOf(want[i], c, late, &outs[i]))
+		checks = append(checks, explain.NewCheck(want[i], c, late, &outs[i].Chain, outs[i].Ran))
 	}
 	return checks, err
-}
-
-func checkOf(s explain.Setting, c *trace.Chain, late int64, out *rerun.Outcome) explain.Check {
-	k := explain.Check{Knob: s.Knob.String(), Value: trace.FormatKnob(s.Knob, s.Value), Before: late,
-		After: int64(out.Chain.Late)}
-	switch {
-	case !out.Ran:
-		k.Note = "its handler did not run within 50 ms"
-	case out.Chain.Target != c.Target:
-		k.Note = fmt.Sprintf("%d cycles instead of %d, for a deadline %d cycles away from this one", k.After, late,
-			out.Chain.Target.Sub(c.Target))
-	}
-	return k
 }

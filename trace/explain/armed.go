@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+
 	"ticktrap/internal/clock"
 	"ticktrap/trace"
 )
@@ -16,4 +18,18 @@ func ArmedIn(st *trace.State, c *trace.Chain) clock.TSC {
 		return 0
 	}
 	return x.At
+}
+
+// NewCheck is what became of deadline c, which was late by late cycles, once a knob
+// was turned: after, if its handler ran.
+func NewCheck(s Setting, c *trace.Chain, late int64, after *trace.Chain, ran bool) Check {
+	k := Check{Knob: s.Knob.String(), Value: trace.FormatKnob(s.Knob, s.Value), Before: late, After: int64(after.Late)}
+	switch {
+	case !ran:
+		k.Note = "its handler did not run within 50 ms"
+	case after.Target != c.Target:
+		k.Note = fmt.Sprintf("%d cycles instead of %d, for a deadline %d cycles away from this one", k.After, late,
+			after.Target.Sub(c.Target))
+	}
+	return k
 }
