@@ -113,7 +113,20 @@ type Known struct {
 	Basis Basis
 	// By says in a few words what the figure comes from, or why there is none.
 	By string
+	// Reading is true for what is read of the machine when a frame is made and is
+	// in no event: a recording, and the past of a run, lack it.
+	Reading bool
 }
 
 // KnownFigures says it of all of them, by Figure.
 type KnownFigures [NumFigures]Known
+
+// Past is what is known of the past of the run: there are no readings.
+func (k KnownFigures) Past() KnownFigures {
+	for i := range k {
+		if k[i].Reading {
+			k[i] = Known{Basis: OnNothing, By: "read of the present only; events tell the rest"}
+		}
+	}
+	return k
+}

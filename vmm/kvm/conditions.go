@@ -86,3 +86,8 @@ type figureRow struct {
 func is(b vmm.Basis, by string, where ...condition) figureRow {
 	return figureRow{where, vmm.Known{Basis: b, By: by}}
 }
+
+// reading is a measurement that is made with every frame.
+func reading(by string) figureRow {
+	return figureRow{known: vmm.Known{Basis: vmm.OnMeasure, By: by, Reading: true}}
+}

@@ -17,10 +17,10 @@ func notTraced() figureRow { return is(nothing, "only the trace tells it") }
 // first row whose conditions hold counts, the last has none. Screens, doctor and
 // docs/fidelity.md are made from it.
 var kernelFigures = [vmm.NumFigures][]figureRow{
-	vmm.FigureRegisters: {is(seen, "KVM_GET_REGS and KVM_GET_SREGS, whenever the vCPU threads are parked")},
-	vmm.FigureAPIC:      {is(seen, "KVM_GET_LAPIC and MSR 0x6e0 by KVM_GET_MSRS, whenever the vCPU threads are parked")},
-	vmm.FigureCount:     {is(seen, "KVM_GET_LAPIC")},
-	vmm.FigureSets:      {is(seen, "KVM_GET_LAPIC, which moves PIR into IRR first, as the next entry would")},
+	vmm.FigureRegisters: {reading("KVM_GET_REGS and KVM_GET_SREGS, whenever the vCPU threads are parked")},
+	vmm.FigureAPIC:      {reading("KVM_GET_LAPIC and MSR 0x6e0 by KVM_GET_MSRS, whenever the vCPU threads are parked")},
+	vmm.FigureCount:     {reading("KVM_GET_LAPIC")},
+	vmm.FigureSets:      {reading("KVM_GET_LAPIC, which moves PIR into IRR first, as the next entry would")},
 	vmm.FigurePIR: {is(nothing, "without APICv there is none", noAPICv),
 		is(nothing, "reading the LAPIC moves it into IRR; between readings no event tells it")},
 	vmm.FigureDeadline: {is(seen, "MSR 0x6e0; since when, and one-shot and periodic, from kvm_msr and kvm_apic", traced),
@@ -69,7 +69,7 @@ var kernelFigures = [vmm.NumFigures][]figureRow{
 // loopFigures says how figures are known with the LAPIC in user space: the loop
 // is this program's, and its clock the TSC.
 var loopFigures = [vmm.NumFigures]vmm.Known{
-	vmm.FigureRegisters:  {Basis: seen, By: "KVM_GET_REGS and KVM_GET_SREGS, whenever the vCPU threads are parked"},
+	vmm.FigureRegisters:  {Basis: seen, By: "KVM_GET_REGS and KVM_GET_SREGS, whenever the vCPU threads are parked", Reading: true},
 	vmm.FigureAPIC:       {Basis: seen, By: "the LAPIC is this program's: every access reaches it"},
 	vmm.FigureCount:      {Basis: nothing, By: "shown by what it will come to: the deadline"},
 	vmm.FigureSets:       {Basis: seen, By: "the LAPIC is this program's"},

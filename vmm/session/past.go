@@ -102,7 +102,9 @@ func (l *Live) present() {
 func (l *Live) framePast(f *vmm.Frame) {
 	l.past.Frame(f)
 	s := &f.Status
-	f.Known = vmm.KnownFigures{}
+	if w, ok := l.r.eng.(vmm.Witness); ok {
+		f.Known = w.Figures().Past()
+	}
 	s.Past, s.File, s.Branch, s.End, s.EndCode = true, "", 0, trace.BadEnd, 0
 	if s.Run == vmm.Ended {
 		s.Run = vmm.Paused

@@ -20,7 +20,8 @@ type realTime struct{ vmm.Engine }
 func (realTime) Ahead() vmm.Ahead { return vmm.Ahead{Events: 20, Exits: 3} }
 
 func (realTime) Figures() (k vmm.KnownFigures) {
-	k[vmm.FigureAPIC] = vmm.Known{Basis: vmm.OnMeasure, By: "a reading"}
+	k[vmm.FigureAPIC] = vmm.Known{Basis: vmm.OnMeasure, By: "a reading", Reading: true}
+	k[vmm.FigureLateness] = vmm.Known{Basis: vmm.OnInference, By: "a deduction"}
 	return k
 }
 
@@ -124,7 +125,8 @@ func TestRealRunGoesBackInWhatItHasShown(t *testing.T) {
 		if s := d.f.Status; !s.Past || s.Run != vmm.Paused || !s.Replaying || s.Now >= s.Head || s.Head > present {
 			t.Fatalf("in the past: %+v", s)
 		}
-		if len(d.f.CPUs) != 0 || d.f.Status.Ahead.Exits != 0 || d.f.Known != (vmm.KnownFigures{}) {
+		if len(d.f.CPUs) != 0 || d.f.Status.Ahead.Exits != 0 ||
+			d.f.Known[vmm.FigureAPIC].Basis != vmm.OnNothing || d.f.Known[vmm.FigureLateness].Basis != vmm.OnInference {
 			t.Fatal("the past shows the registers of the present")
 		}
 	}

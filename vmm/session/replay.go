@@ -93,6 +93,7 @@ func (p *Replay) Frame(f *vmm.Frame) {
 		f.Knobs = append(f.Knobs, vmm.KnobState{Knob: k, Value: p.st.Knobs[k], Tag: vmm.TagFixed, Why: "this is a recording"})
 	}
 	f.Status = p.status()
+	f.Known = inferences(&p.st)
 	f.Others = append(f.Others[:0], p.others...)
 	f.Timeline.From, f.Timeline.To, f.Timeline.Complete = p.line.From, p.line.To, p.line.Complete
 	f.Timeline.Buckets = append(f.Timeline.Buckets[:0], p.line.Buckets...)

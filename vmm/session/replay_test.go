@@ -218,3 +218,59 @@ func TestReplayOfARecordingBegunInTheMiddle(t *testing.T) {
 		t.Errorf("the timeline is %d to %d, want it to begin with the recording and end at %d", f.Timeline.From, f.Timeline.To, rec.Last())
 	}
 }
+
+// deducing marks what real hosts do not state as inferred.
+type deducing struct{ to trace.Sink }
+
+func (d deducing) Emit(e trace.Event) {
+	if e.Kind == trace.KindGuestIRQ {
+		e.Flags |= trace.FlagInferred
+	}
+	d.to.Emit(e)
+}
+
+// A recording says which figures rest on deductions, and nothing of others.
+func TestReplayTellsWhatIsInferred(t *testing.T) {
+	r, err := session.NewRunner(func(sink trace.Sink) (vmm.Engine, error) {
+		return newEngine(t, "deadline", "", 1, 1, 1, vmm.DefaultKnobs(), deducing{sink})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run.tt")
+	out, err := session.NewRecorder(path, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stepExits(t, r, 100)
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rec, closer, err := trace.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	p, err := session.NewReplay("run.tt", rec, still{}, session.Options{Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var f vmm.Frame
+	if p.Frame(&f); f.Known != (vmm.KnownFigures{}) {
+		t.Errorf("nothing has happened, and it is said to be known: %+v", f.Known)
+	}
+	if err := p.Do(vmm.Command{Verb: vmm.DoSeek, At: clock.Never}); err != nil {
+		t.Fatal(err)
+	}
+	p.Frame(&f)
+	for n := range f.Known {
+		want := vmm.BadBasis
+		if vmm.Figure(n) == vmm.FigureLateness {
+			want = vmm.OnInference
+		}
+		if got := f.Known[n].Basis; got != want {
+			t.Errorf("%v is said to be %v, want %v", vmm.Figure(n), got, want)
+		}
+	}
+}
