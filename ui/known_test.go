@@ -80,7 +80,17 @@ func TestPastOfALiveRunSaysHowToReturn(t *testing.T) {
 	r.frame()
 	r.wants("in the past")
 	r.wants("G back to now")
-	r.press("G")
+	r.s.CPUs, r.s.Known = nil, r.s.Known.Past()
+	for i := range r.s.Known {
+		if vmm.Figure(i) == vmm.FigureRegisters {
+			r.s.Known[i] = vmm.Known{Basis: vmm.OnNothing, By: "read of the present only"}
+		}
+	}
+	r.s.Status.Now++
+	r.frame()
+	r.press("6,enter")
+	r.wants("read of the present only")
+	r.press("esc,G")
 	if n := len(r.s.Done); n == 0 || r.s.Done[n-1] != (vmm.Command{Verb: vmm.DoSeek, At: r.s.Status.Head}) {
 		t.Errorf("G asks for %+v, want the head of the run", r.s.Done)
 	}

@@ -13,7 +13,11 @@ import (
 func presentCPU(s *scene, a area, x *trace.ExitRecord) {
 	if int(x.VCPU) >= len(s.f.CPUs) {
 		a.cut(0, 0, a.w, label, "registers")
-		for i, l := range wrap("this source does not carry the guest's registers or code", a.w) {
+		why := "this source does not carry the guest's registers or code"
+		if k := &s.f.Known[vmm.FigureRegisters]; k.Basis == vmm.OnNothing {
+			why = k.By
+		}
+		for i, l := range wrap(why, a.w) {
 			a.text(0, 1+i, dim, l)
 		}
 		return
