@@ -29,7 +29,7 @@ func (o *runOptions) kvmFactory(knobs vmm.Knobs) (session.Factory, error) {
 		return nil, err
 	}
 	cfg := kvm.Config{Guest: img, Placement: place, VCPUs: o.vcpus, RAM: uint64(o.memMiB) << 20, Knobs: knobs,
-		TestDevice: true, Hide: kvm.Features(hide), Untraced: o.untraced, Unobserved: o.untraced}
+		TestDevice: true, Hide: hide, Untraced: o.untraced, Unobserved: o.untraced}
 	return func(sink trace.Sink) (vmm.Engine, error) {
 		e, err := kvm.New(cfg, sink)
 		return e, with(ExitHost, err)

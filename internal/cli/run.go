@@ -332,7 +332,7 @@ func parseTurns(at []string) ([]session.Turn, error) {
 }
 
 // parseHide reads the values of --hide.
-func parseHide(names []string) (f model.Features, err error) {
+func parseHide(names []string) (f vmm.Features, err error) {
 	for _, n := range names {
 		switch n {
 		case "x2apic":

@@ -25,12 +25,7 @@ type Config struct {
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
 	// Hide are features that the guest's CPUID does not show.
-	Hide Features
-}
-
-// Features are what a guest can do without.
-type Features struct {
-	X2APIC, TSCDeadline bool
+	Hide vmm.Features
 }
 
 // Placement is where the local APICs are.

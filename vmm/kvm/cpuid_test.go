@@ -18,13 +18,13 @@ func TestHiddenFeaturesAreNotInCPUID(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		hide Features
+		hide vmm.Features
 		want uint32 // of the two bits in ECX
 	}{
-		{"nothing hidden", Features{}, featureX2APIC | featureTSCDeadline},
-		{"no x2APIC", Features{X2APIC: true}, featureTSCDeadline},
-		{"no TSC-deadline", Features{TSCDeadline: true}, featureX2APIC},
-		{"neither", Features{X2APIC: true, TSCDeadline: true}, 0},
+		{"nothing hidden", vmm.Features{}, featureX2APIC | featureTSCDeadline},
+		{"no x2APIC", vmm.Features{X2APIC: true}, featureTSCDeadline},
+		{"no TSC-deadline", vmm.Features{TSCDeadline: true}, featureX2APIC},
+		{"neither", vmm.Features{X2APIC: true, TSCDeadline: true}, 0},
 	} {
 		for p := InVMM; p <= InKernel; p++ {
 			t.Run(p.String()+"/"+tt.name, func(t *testing.T) {

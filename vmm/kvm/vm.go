@@ -100,7 +100,7 @@ type Options struct {
 	// VMM; see System.ProbeDeadline. InVMM only.
 	Deadline DeadlineCure
 	// Hide are features that CPUID does not show and the vCPUs do not have.
-	Hide Features
+	Hide vmm.Features
 }
 
 // VM is a virtual machine with its vCPUs.

@@ -3,7 +3,6 @@ package model
 import (
 	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"ticktrap/internal/clock"
 	"ticktrap/lapic"
@@ -29,30 +28,13 @@ type Config struct {
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
 	// Hide are features that CPUID does not show and the machine does not have.
-	Hide Features
+	Hide vmm.Features
 	// NoSkip executes busy-waits instruction by instruction.
 	NoSkip bool
 	// Faults are bugs that the run has on purpose.
 	Faults vmm.Faults
 	// MSI, if its Every is not 0, is an assigned device that interrupts.
 	MSI MSI
-}
-
-// Features are what a machine can do without.
-type Features struct {
-	X2APIC, TSCDeadline bool
-}
-
-// String returns the names joined by commas.
-func (f Features) String() string {
-	var names []string
-	if f.X2APIC {
-		names = append(names, "x2apic")
-	}
-	if f.TSCDeadline {
-		names = append(names, "tsc-deadline")
-	}
-	return strings.Join(names, ",")
 }
 
 // The defaults.
