@@ -25,16 +25,35 @@ type savedMsg struct {
 func (m *Model) savePicture() tea.Cmd {
 	m.draw()
 	name, at := m.shown()
-	ansi := string(m.canvas.renderRect(nil, at, m.look))
+	ansi := string(m.captioned(at).render(nil, m.look))
 	p := picture.Dark
 	if m.look.name == "light" {
 		p = picture.Light
 	}
 	path := filepath.Join(m.opts.Dir, "ticktrap-"+name+"-"+strconv.FormatUint(uint64(m.frame.Status.Now), 10))
 	return guarded(func() tea.Msg {
-		out, err := saveNew(path, ".svg", picture.Parse(ansi, at.w, at.h, p).SVG())
+		out, err := saveNew(path, ".svg", picture.Parse(ansi, at.w, at.h+1, p).SVG())
 		return savedMsg{out, err}
 	})
+}
+
+// captioned is a part of the screen with a line below that says what its figures
+// are of: a picture leaves the header behind.
+func (m *Model) captioned(at rect) *canvas {
+	var c canvas
+	c.reset(at.w, at.h+1)
+	for y := range at.h {
+		copy(c.cells[y*at.w:][:at.w], m.canvas.cells[(at.y+y)*m.canvas.w+at.x:])
+	}
+	h, st := &m.frame.Header, &m.frame.Status
+	word := provenanceWords[h.Provenance]
+	if word == "" {
+		word = "UNKNOWN"
+	}
+	c.all().pieces(0, at.h, at.w, []piece{{" " + word + " ", badge, 0}, {"  ", text, 0}, {filepath.Base(h.Guest), value, 0},
+		{argsWord(h.Args), dim, 3}, {"  " + h.Engine, text, 1}, {", LAPIC in " + h.LAPIC, text, 4}, {profileLabel(h) + h.Profile, dim, 2},
+		{"  TSC " + group3(uint64(st.Now)) + " " + hzWord(uint64(h.Hz)), dim, 5}, {"  ticktrap", dim, 6}})
+	return &c
 }
 
 // shown is what is in front: its name for a file, and where it is.
