@@ -206,10 +206,15 @@ func (m *Machine) reportPlainExit(p PCPU, v *vcpu) {
 		clause = trace.ClauseKnobOff
 	}
 	exit, fast := m.events.Pair()
-	*exit = trace.Event{TSC: v.exitedAt, Kind: trace.KindExit, VCPU: uint8(v.id), PCPU: uint8(p),
-		A: uint64(v.reason), B: v.exit.RIP, C: v.exit.Addr, D: v.exit.Data}
-	*fast = trace.Event{TSC: v.exitedAt, Kind: trace.KindFastpath, VCPU: uint8(v.id), PCPU: uint8(p),
-		A: uint64(v.reason), B: uint64(trace.FastNone), C: uint64(clause), D: msr}
+	head(exit, v.exitedAt, p, v, trace.KindExit)
+	exit.A, exit.B, exit.C, exit.D = uint64(v.reason), v.exit.RIP, v.exit.Addr, v.exit.Data
+	head(fast, v.exitedAt, p, v, trace.KindFastpath)
+	fast.A, fast.B, fast.C, fast.D = uint64(v.reason), uint64(trace.FastNone), uint64(clause), msr
+}
+
+// head fills in the first words of an event.
+func head(e *trace.Event, at clock.TSC, p PCPU, v *vcpu, k trace.Kind) {
+	e.TSC, e.Kind, e.VCPU, e.PCPU, e.Flags = at, k, uint8(v.id), uint8(p), 0
 }
 
 // reportPlainEntry tells what the round cost, and of the entry.
@@ -218,9 +223,10 @@ func (m *Machine) reportPlainEntry(p PCPU, v *vcpu, phase trace.Phase) {
 	now := m.common(h)
 	spent := trace.PhaseCost{Phase: phase, Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
 	cost, entry := m.events.Pair()
-	*cost = trace.Event{TSC: now, Kind: trace.KindCost, VCPU: uint8(v.id), PCPU: uint8(p),
-		A: trace.PackCosts(spent, trace.PhaseCost{})}
-	*entry = trace.Event{TSC: now, Kind: trace.KindEntry, VCPU: uint8(v.id), PCPU: uint8(p), A: v.exit.RIP, C: hvOff}
+	head(cost, now, p, v, trace.KindCost)
+	cost.A, cost.B, cost.C, cost.D = trace.PackCosts(spent, trace.PhaseCost{}), 0, 0, 0
+	head(entry, now, p, v, trace.KindEntry)
+	entry.A, entry.B, entry.C, entry.D = v.exit.RIP, 0, hvOff, 0
 }
 
 // reportEntry accounts the work since the handler and reports the entry.
