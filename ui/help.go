@@ -48,8 +48,8 @@ func (m *Model) helpLines(w int) []helpLine {
 			for i, l := range wrap(b.Help, w-20) {
 				out = append(out, helpLine{key: pickString(i == 0, b.KeyNames(" "), " "), words: l})
 			}
-			for _, l := range wrap(why, w-22) {
-				out = append(out, helpLine{key: " ", why: l})
+			for i, l := range wrap(why, w-22) {
+				out = append(out, helpLine{key: " ", why: pickString(i == 0, "✗ ", "  ") + l})
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func drawHelpColumn(a area, lines []helpLine) {
 			a.text(2, i, keyHint, l.key)
 			a.text(19, i, text, l.words)
 			if l.why != "" {
-				a.text(19, i, warn, "✗ "+l.why)
+				a.text(19, i, warn, l.why)
 			}
 		default:
 			a.text(1, i, text, l.words)

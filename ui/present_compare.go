@@ -274,7 +274,10 @@ func (t *compareTable) settings() string {
 // used.
 func (t *compareTable) mix(a area) int {
 	note := pickString(t.a.part || t.b.part, "exits, part", "exits")
-	t.title(a, 0, note, "exit→entry, B − A")
+	t.title(a, 0, note, "B − A")
+	if ca, _, _, _ := t.columns(a.w); a.w >= 76 {
+		a.text(min(1+len(note), ca), 0, label, ": share, mean exit→entry")
+	}
 	y := 1
 	var na, nb uint64
 	for r := range t.a.mix {
