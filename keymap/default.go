@@ -76,7 +76,7 @@ func Default() []Binding {
 		{BrushChart, Global, Finding, []string{"B"}, "brush-chart", "brush chart", "brush in the other chart: histogram or over time"},
 		{Break, Global, Finding, []string{"b"}, "break", "break", "pause when a condition holds; an empty one removes it"},
 		{Bookmark, Global, Finding, []string{"m"}, "bookmark", "mark", "set a bookmark at this TSC"},
-		{Jump, Global, Finding, []string{"'"}, "jump", "jump", "jump to a bookmark"},
+		{Jump, Global, Finding, []string{"'"}, "jump", "jump", "jump to a bookmark, a turned knob, the selected deadline or exit, or a TSC"},
 		{Explain, Global, Finding, []string{"e"}, "explain", "explain", "explain the selected deadline; once more: run it again with each proposed knob turned"},
 		{Compare, Global, Finding, []string{"c"}, "compare", "compare", "compare before and after the last knob, or with the branch that was left"},
 		{Copy, Global, Finding, []string{"y"}, "copy", "copy", "copy the selected exit, deadline or kick as a line of trace text (OSC 52)"},

@@ -92,6 +92,9 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 	if cmd, ok := m.moves(a); ok {
 		return cmd
 	}
+	if m.open != nil && slices.Contains(steps, a) {
+		m.open.follow = true
+	}
 	if h, ok := handlers[a]; ok {
 		return h(m)
 	}

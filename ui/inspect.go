@@ -13,12 +13,25 @@ import (
 type inspector struct {
 	num trace.Num
 	off int
+	// follow is set by a step: the exit that it leads to is opened.
+	follow bool
+}
+
+// steps are the actions after which the inspector opens the exit that the run has
+// come to.
+var steps = []keymap.Action{keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.BackDeadline, keymap.NextLate, keymap.PrevLate}
+
+// stepped lets an opened inspector go along with the run, which has come to rest.
+func (in *inspector) stepped(f *vmm.Frame) {
+	if x := f.State.Exits.Last(0); in.follow && x != nil && f.Status.Run != vmm.Running && x.Num != in.num {
+		in.num, in.off = x.Num, 0
+	}
 }
 
 var inspectorHelp = []string{
 	"One VM-exit opened: what the guest did, every decision that the loop took about it, and where the time went.",
 	"✓ a clause held, ✗ it was the first that failed, · it was not looked at any more.",
-	"Registers and code are those of the vCPU as it stands now: they are the exit's own while it is the vCPU's last exit and the guest is paused. In a session that can go back, S brings an older exit to the front.",
+	"Registers and code are those of the vCPU as it stands now: they are the exit's own while it is the vCPU's last exit and the guest is paused. s, S, d and D step with the inspector open: it goes along.",
 	"← → open the exit before and the next one, esc closes.",
 }
 
@@ -27,7 +40,7 @@ func (in *inspector) act(s *scene, a keymap.Action, rows int) bool {
 	move := map[keymap.Action]int{keymap.Left: -1, keymap.Right: 1}[a]
 	if move != 0 {
 		if n := uint64(in.num) - 1 + uint64(move); r.Get(n) != nil {
-			in.num, in.off = trace.Num(n+1), 0
+			in.num, in.off, in.follow = trace.Num(n+1), 0, false
 		}
 		return true
 	}

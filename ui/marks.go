@@ -10,6 +10,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"ticktrap/internal/clock"
+	"ticktrap/keymap"
+	"ticktrap/trace"
 	"ticktrap/vmm"
 )
 
@@ -43,8 +45,8 @@ func findMark(fr *vmm.Frame, name string) (at clock.TSC, ok bool) {
 	return at, ok && name != ""
 }
 
-// refreshPlaces lists the bookmarks and the turned knobs that match the text, in
-// the order of time. The selection begins at the first after now.
+// refreshPlaces lists the bookmarks, the turned knobs and what the panes point at
+// that match the text, in the order of time. The selection begins at the first after now.
 func (m *Model) refreshPlaces() {
 	p, s := m.prompt, m.scene()
 	text := strings.ToLower(strings.TrimSpace(p.input.Value()))
@@ -60,11 +62,37 @@ func (m *Model) refreshPlaces() {
 		k := turns.At(i)
 		add(k.Knob.String()+" "+showKnob(k.Knob, k.Old)+" → "+showKnob(k.Knob, k.Value), knobLetter(s, k), k.At)
 	}
+	m.eachChosen(s, add)
 	slices.SortStableFunc(p.choices, func(a, b choice) int { return cmp.Compare(a.at, b.at) })
 	for i, c := range p.choices {
 		if c.at <= m.frame.Status.Now {
 			p.sel = i
 		}
+	}
+}
+
+// eachChosen calls f with the places that the panes point at: the selected deadline
+// and exit, and the latest of the deadlines that are kept.
+func (m *Model) eachChosen(s *scene, f func(name, key string, at clock.TSC)) {
+	st := s.state()
+	if d := m.panes[paneDeadlines].(*deadlinesPane); !d.list.follow {
+		if c := d.chosen(s); c != nil && c.Ran() {
+			f("selected deadline "+group3(uint64(c.Num)), m.keys.Key(keymap.PaneDeadlines), c.ISRAt)
+		}
+	}
+	if e := m.panes[paneExits].(*exitsPane); !e.list.follow {
+		if x := exitByNum(st, e.chosen(s)); x != nil {
+			f("selected exit "+group3(uint64(x.Num)), m.keys.Key(keymap.PaneExits), x.At)
+		}
+	}
+	var worst *trace.Chain
+	for i := range st.Chains.Len() {
+		if c := st.Chains.At(i); c.Ran() && (worst == nil || c.Late > worst.Late) {
+			worst = c
+		}
+	}
+	if worst != nil {
+		f("latest deadline "+group3(uint64(worst.Num))+", "+s.cyc(worst.Late), m.keys.Key(keymap.PaneDeadlines), worst.ISRAt)
 	}
 }
 

@@ -213,6 +213,9 @@ func (m *Model) takeFrame(f *vmm.Frame) {
 		m.wanted[k].shown()
 	}
 	m.pace.shown()
+	if m.open != nil {
+		m.open.stepped(f)
+	}
 	if f.Status.Notice != m.saidBy {
 		m.saidBy = f.Status.Notice
 		if m.saidBy != "" {

@@ -35,7 +35,7 @@ var prompts = map[asking]struct{ label, hint string }{
 	askFilter:  {"filter /", "late > 20us && vcpu == 1, or a text; ! in front inverts either"},
 	askBreak:   {"break when ", "late > 20us && vcpu == 1 (empty removes the condition)"},
 	askMark:    {"bookmark ", "a name"},
-	askJump:    {"'", "a bookmark, a turned knob, or a TSC"},
+	askJump:    {"'", "a bookmark, a turned knob, what is selected, or a TSC"},
 	askRecord:  {"record to ", "a file"},
 	askRunTo:   {"run to ", "exit == MSR_WRITE && fastpath == bail"},
 	askBackTo:  {"back to ", "late > 20us && vcpu == 1"},
