@@ -178,11 +178,11 @@ func TestSeekBarMapsColumnsToTimes(t *testing.T) {
 	}
 	f.Timeline = vmm.Timeline{From: 1000, To: 2000, Buckets: make([]vmm.Bucket, 10)}
 	for x, want := range map[int]clock.TSC{0: 1000, barLead: 1000, 200: 2000} {
-		if got := barTSC(f, x, barLead+2+101); got != want {
+		if got := barTSC(f, x, barLead+barTail(200)+101); got != want {
 			t.Errorf("column %d is TSC %d, want %d", x, got, want)
 		}
 	}
-	if got := barTSC(f, barLead+50, barLead+2+101); got != 1500 {
+	if got := barTSC(f, barLead+50, barLead+barTail(200)+101); got != 1500 {
 		t.Errorf("the middle is TSC %d, want 1500", got)
 	}
 }

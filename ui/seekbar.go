@@ -28,10 +28,19 @@ func barSpan(f *vmm.Frame) (from, to clock.TSC) {
 
 const barLead = 12 // columns before the bar
 
+// barTail is the columns behind the bar on a screen of width w: on a wide one they
+// say where it ends.
+func barTail(w int) int {
+	if w >= 100 {
+		return 12
+	}
+	return 2
+}
+
 // barTSC is the time under a column of the seek bar on a screen of width w.
 func barTSC(f *vmm.Frame, x, w int) clock.TSC {
 	from, to := barSpan(f)
-	n := max(w-barLead-2, 1)
+	n := max(w-barLead-barTail(w), 1)
 	frac := min(max(float64(x-barLead)/float64(max(n-1, 1)), 0), 1)
 	return from.Add(clock.Cycles(frac * float64(to.Sub(from))))
 }
@@ -55,7 +64,10 @@ func (m *Model) seekEnd(end keymap.Action) tea.Cmd {
 // has come to since stands dimmed behind the position.
 func presentBar(s *scene, a area) {
 	from, to := barSpan(s.f)
-	bar := a.sub(barLead, 0, a.w-barLead-2, 1)
+	bar := a.sub(barLead, 0, a.w-barLead-barTail(a.w), 1)
+	if ns, ok := s.hz().ToNanos(to); ok && barTail(a.w) > 2 {
+		a.right(a.w-1, 0, dim, duration(ns))
+	}
 	span := max(float64(to.Sub(from)), 1)
 	col := func(t clock.TSC) int { return int(float64(t.Sub(from)) / span * float64(bar.w-1)) }
 	bar.hline(0, 0, bar.w, '·', faint)

@@ -21,7 +21,7 @@ func TestKnownFutureOfARunIsDimmed(t *testing.T) {
 		r.screen()
 		y := 40 - footerRows - 1
 		at := func(frac float64) style {
-			x := barLead + int(frac*float64(120-barLead-2))
+			x := barLead + int(frac*float64(120-barLead-barTail(120)))
 			c := r.m.canvas.cells[y*120+x]
 			if c.r == ' ' || c.r == '·' {
 				t.Errorf("nothing is drawn at %v of the bar", frac)
