@@ -17,6 +17,8 @@ type block struct {
 	pages [2]uint64
 	gens  [2]uint32
 	n     int // number of pages
+	// fill is not nil if the block is a loop that fills memory.
+	fill *fill
 	// time is true if an op reads the time-stamp counter.
 	time bool
 }
@@ -202,6 +204,7 @@ func (c *CPU) build(lin, phys uint64) *block {
 	}
 	b.gens[0] = c.mem.meta[n].gen
 	b.ops = append([]op(nil), ops[:count]...)
+	b.fill = asFill(b.ops)
 	return b
 }
 

@@ -8,8 +8,8 @@ import (
 // Config is what a CPU is made with.
 type Config struct {
 	Costs Costs
-	// NoSkip makes the CPU execute every instruction of a busy-wait loop. The
-	// result is the same.
+	// NoSkip makes the CPU execute every instruction of a busy-wait loop, and of
+	// one that fills memory. The result is the same.
 	NoSkip bool
 }
 
@@ -17,6 +17,7 @@ type Config struct {
 type Stats struct {
 	Executed uint64 // instructions executed one by one
 	Skipped  uint64 // instructions of busy-wait loops that were skipped
+	Filled   uint64 // instructions of loops that fill memory, done in one go
 	Blocks   uint64 // blocks decoded
 	Skips    uint64 // stretches skipped
 }

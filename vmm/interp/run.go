@@ -64,6 +64,9 @@ func (c *CPU) leaveGuest() vmm.Exit {
 // run executes all ops of b, and again as long as b is a loop that nobody else
 // has to look at in between.
 func (c *CPU) run(b *block) {
+	if b.fill != nil && c.fill(b) {
+		return
+	}
 	ip, mask := c.r[regIP], c.w.ipMask
 	for {
 		for i := range b.ops {
@@ -77,7 +80,7 @@ func (c *CPU) run(b *block) {
 		}
 		c.now += clock.TSC(b.cycles)
 		c.stats.Executed += uint64(len(b.ops))
-		if c.r[regIP] != ip || c.w.attn != 0 || c.now+clock.TSC(b.last) >= c.until || !c.probe.pass(c) {
+		if c.r[regIP] != ip || b.fill != nil || c.w.attn != 0 || c.now+clock.TSC(b.last) >= c.until || !c.probe.pass(c) {
 			return
 		}
 	}

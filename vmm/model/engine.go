@@ -240,13 +240,13 @@ func (e *Engine) Header() trace.Header {
 		Knobs: k.Values(), Host: e.cfg.Profile.Text}
 }
 
-// Instructions returns how many guest instructions have been executed, and how
-// many more were skipped as busy-waiting.
+// Instructions returns how many guest instructions have been executed one by one,
+// and how many more were skipped as busy-waiting or done in one go.
 func (e *Engine) Instructions() (executed, skipped uint64) {
 	for _, c := range e.cpus {
 		s := c.Stats()
 		executed += s.Executed
-		skipped += s.Skipped
+		skipped += s.Skipped + s.Filled
 	}
 	return executed, skipped
 }
