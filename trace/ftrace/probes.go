@@ -27,11 +27,7 @@ var Probes = []Probe{
 		Tells: "the fastpath's result after the bail-out test", handle: (*Decoder).probeHandleExit},
 	{Name: "set_dl", Symbols: []string{"kvm_set_lapic_tscdeadline_msr"}, Args: "vcpu=%di:x64 data=%si:x64",
 		Tells: "writes of the TSC-deadline MSR, before their effects", handle: (*Decoder).probeDeadline},
-	{Name: "start_hv", Return: true, Symbols: []string{"start_hv_timer"}, Args: "ret=$retval:u8",
-		Tells: "whether the preemption timer was taken", handle: (*Decoder).probeStartHV},
-	{Name: "start_sw", Symbols: []string{"start_sw_timer"}, Args: "apic=%di:x64",
-		Tells: "which LAPIC belongs to which vCPU", handle: (*Decoder).probeAPIC},
-	{Name: "restart", Symbols: []string{"restart_apic_timer"}, Args: "apic=%di:x64",
+	{Name: "restart", Symbols: []string{"restart_apic_timer", "start_sw_timer"}, Args: "apic=%di:x64",
 		Tells: "which LAPIC belongs to which vCPU", handle: (*Decoder).probeAPIC},
 	{Name: "timer_fn", Symbols: []string{"apic_timer_fn"}, Args: "timer=%di:x64",
 		Tells: "when the hrtimer fired", handle: (*Decoder).probeTimerFn},
@@ -51,7 +47,7 @@ var Probes = []Probe{
 
 // aliases are other names of the same probes in traces made by hand.
 var aliases = map[string]string{"srun": "vrun", "vmx_exit_in": "exit_in", "svm_exit_in": "exit_in",
-	"start_hv_r": "start_hv", "timer_fn_entry": "timer_fn"}
+	"timer_fn_entry": "timer_fn", "start_sw": "restart"}
 
 // Definition is the line for kprobe_events that makes the probe at a symbol.
 func (p *Probe) Definition(group, symbol string) string {

@@ -94,5 +94,5 @@ var counted = []string{"kvm_update_master_clock", "kvm_track_tsc", "kvm_fpu", "k
 	"timer_cancel", "timer_init", "timer_expire_entry", "timer_expire_exit", "tick_stop", "itimer_state", "itimer_expire",
 	"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit", "ipi_send_cpu", "ipi_send_cpumask",
 	"irq_handler_entry", "irq_handler_exit", "softirq_raise", "softirq_entry", "softirq_exit", "cpu_idle",
-	"irq_work_entry", "irq_work_exit", "call_function_entry", "call_function_exit", "call_function_single_entry",
+	"irq_work_entry", "irq_work_exit", "call_function_entry", "call_function_exit", "start_hv", "start_hv_r", "call_function_single_entry",
 	"call_function_single_exit", "external_interrupt_entry"}

@@ -318,12 +318,6 @@ func (d *Decoder) probeAPIC(l *rawLine, a *probeArgs) {
 	}
 }
 
-func (d *Decoder) probeStartHV(l *rawLine, a *probeArgs) {
-	if v := d.thread(l); v != nil && a.ok {
-		v.startedHV = a.val != 0
-	}
-}
-
 func (d *Decoder) probeTimerFn(l *rawLine, a *probeArgs) {
 	v := d.byTimer(a.ptr)
 	d.setTimer(l, v)

@@ -48,7 +48,6 @@ type vcpu struct {
 	armed      bool
 	period     clock.Nanos
 	armedByDL  bool // set_dl reported the write already
-	startedHV  bool // a start of the preemption timer was refused
 	usedHV     bool // the preemption timer was in use at some time
 	backing    trace.Backing
 

@@ -138,7 +138,7 @@ func (o *observer) has(probe string) bool {
 // Those of other VMs on the host need not be traced.
 var ownEvents = []string{"kvm/kvm_entry", "kvm/kvm_exit", "kvm/kvm_msr", "kvm/kvm_apic", "kvm/kvm_apic_ipi",
 	"kvm/kvm_eoi", "kvm/kvm_inj_virq", "kvm/kvm_vcpu_wakeup", "kvm/kvm_halt_poll_ns"}
-var ownProbes = []string{"vrun", "exit_in", "set_dl", "start_hv", "start_sw", "restart", "halt", "block", "to_sw"}
+var ownProbes = []string{"vrun", "exit_in", "set_dl", "restart", "halt", "block", "to_sw"}
 
 // watchThreads adds sched_switch of the vCPU threads, and leaves out what those
 // of other VMs do. A filter that the kernel refuses costs time only.
@@ -152,8 +152,12 @@ func (o *observer) watchThreads(tids []int) {
 		_ = o.write("events/"+e+"/filter", strings.Join(own, "||"))
 	}
 	for _, p := range ownProbes {
+		filter := "(" + strings.Join(own, "||") + ")"
+		if p == "vrun" && o.has("exit_in") {
+			filter += "&&ret!=0" // that an exit was not fast, exit_in tells too
+		}
 		if o.has(p) {
-			_ = o.write("events/"+o.group+"/"+p+"/filter", strings.Join(own, "||"))
+			_ = o.write("events/"+o.group+"/"+p+"/filter", filter)
 		}
 	}
 	if err := o.write("events/sched/sched_switch/filter", strings.Join(terms, "||")); err != nil {
