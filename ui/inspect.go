@@ -356,7 +356,7 @@ func chainOf(st *trace.State, x *trace.ExitRecord) *trace.Chain {
 func presentCost(s *scene, a area, x *trace.ExitRecord) {
 	total := x.Costs.Total()
 	if total == 0 {
-		a.cut(0, 0, a.w, dim, "cost by phase: this source does not split it")
+		a.cut(0, 0, a.w, dim, "cost by phase: "+pickString(x.EntryAt == 0, "told at the next entry", "this source does not split it"))
 		return
 	}
 	lead := a.text(0, 0, label, "host ")

@@ -92,7 +92,7 @@ func (m *Model) eachChosen(s *scene, f func(name, key string, at clock.TSC)) {
 		}
 	}
 	if worst != nil {
-		f("latest deadline "+group3(uint64(worst.Num))+", "+s.cyc(worst.Late), m.keys.Key(keymap.PaneDeadlines), worst.ISRAt)
+		f("latest deadline "+group3(uint64(worst.Num)), m.keys.Key(keymap.PaneDeadlines), worst.ISRAt)
 	}
 }
 

@@ -120,8 +120,8 @@ func stripKnobs(s *scene, a area) {
 		trace.KnobAdvance: "adv", trace.KnobVMEntryAdvance: "vmentry", trace.KnobWaitPlacement: "wait",
 		trace.KnobFastpath: "fp", trace.KnobKick: "kick", trace.KnobHaltPoll: "poll", trace.KnobExitsDisabled: "no-exit",
 		trace.KnobTuning: "tune", trace.KnobRunningShort: "short"}
-	order := map[trace.Knob]int{trace.KnobKick: 1, trace.KnobFastpath: 1, trace.KnobPreemptionTimer: 1, trace.KnobVMEntryAdvance: 1, trace.KnobWaitPlacement: 2,
-		trace.KnobHaltPoll: 3, trace.KnobExitsDisabled: 4, trace.KnobTuning: 5, trace.KnobRunningShort: 5}
+	order := map[trace.Knob]int{trace.KnobFastpath: 1, trace.KnobKick: 2, trace.KnobPreemptionTimer: 3, trace.KnobVMEntryAdvance: 3,
+		trace.KnobWaitPlacement: 4, trace.KnobHaltPoll: 5, trace.KnobExitsDisabled: 6, trace.KnobTuning: 7, trace.KnobRunningShort: 7}
 	for i := range knobRows {
 		k := knobRows[i].knob
 		v := s.knob(k).Value
