@@ -92,7 +92,7 @@ type explainLine struct {
 func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
 	x := e.x
 	add := func(ps ...piece) { out = append(out, explainLine{ps, -1}) }
-	for _, l := range wrap(x.Verdict, w-2) {
+	for _, l := range wrap(figures(x.Verdict), w-2) {
 		add(piece{l, value | strong, 0})
 	}
 	add()
@@ -118,7 +118,7 @@ func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
 	for i := range x.Steps {
 		st := &x.Steps[i]
 		lead := padLeft(s.cyc(clock.Cycles(st.FromTarget)), 16) + padLeft(s.cyc(clock.Cycles(st.FromLast)), 16)
-		words := wrap(st.Words, max(w-46, 20))
+		words := wrap(figures(st.Words), max(w-46, 20))
 		for j := 0; j < max(len(words), 1); j++ {
 			ps := []piece{{padRight("", 12) + padLeft("", 32), text, 0}}
 			if j == 0 {
@@ -140,7 +140,7 @@ func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
 
 // causeNote is why, and which knob would change it.
 func causeNote(s *scene, c *explain.Cause) string {
-	note := c.Why
+	note := figures(c.Why)
 	if c.Knob != "" {
 		if note != "" {
 			note += "; "

@@ -63,7 +63,7 @@ func (t *compareTable) draw(a area, move int) (y int) {
 func (t *compareTable) head(a area, move int) (y int) {
 	verdict, warnings, look := "the verdict is being computed from the deadlines that are kept", []string(nil), dim
 	if t.v != nil {
-		verdict, warnings, look = t.v.Verdict, t.v.Warnings, value|strong
+		verdict, warnings, look = figures(t.v.Verdict), t.v.Warnings, value|strong
 	}
 	for _, l := range wrap(verdict, a.w-2) {
 		a.text(1, y, look, l)

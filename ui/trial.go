@@ -125,7 +125,7 @@ func trialLines(s *scene, e *explaining, w int) (out []explainLine) {
 		c := &t.checks[i]
 		ps := []piece{{padRight(c.Knob+"="+c.Value, 26), text, 0}}
 		if c.Note != "" {
-			line(append(ps, piece{c.Note, warn, 0})...)
+			line(append(ps, piece{figures(c.Note), warn, 0})...)
 			continue
 		}
 		d := clock.Cycles(c.After - c.Before)
