@@ -66,11 +66,11 @@ func findFacts(s *System) kernelFacts {
 	return f
 }
 
-// apicv is APICv's state in a new VM. With the PIT in the kernel AMD's AVIC is
-// inhibited from the start, and the trace says so.
+// apicv is APICv's state in a new VM: nothing inhibits it there, see
+// setUpPlacement.
 func (f *kernelFacts) apicv() ftrace.Known {
 	if f.hasAPICv {
-		return ftrace.NotKnown
+		return ftrace.Yes
 	}
 	return ftrace.No
 }

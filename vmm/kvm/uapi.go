@@ -46,10 +46,10 @@ var (
 	_KVM_SET_TSS_ADDR           = ioNone(0x47)
 	_KVM_SET_IDENTITY_MAP_ADDR  = iow[uint64](0x48)
 	_KVM_CREATE_IRQCHIP         = ioNone(0x60)
+	_KVM_REINJECT_CONTROL       = ioNone(0x71) // takes a reinjectControl all the same
 	_KVM_IRQ_LINE               = iow[irqLevel](0x61)
 	_KVM_GET_IRQCHIP            = iowr[irqchip](0x62)
 	_KVM_SET_IRQCHIP            = ior[irqchip](0x63)
-	_KVM_REINJECT_CONTROL       = ioNone(0x71)
 	_KVM_CREATE_PIT2            = iow[pitConfig](0x77)
 	_KVM_SET_CLOCK              = iow[clockData](0x7b)
 	_KVM_GET_CLOCK              = ior[clockData](0x7c)
@@ -188,6 +188,13 @@ type pitConfig struct {
 	_     structs.HostLayout
 	Flags uint32
 	_     [15]uint32
+}
+
+// reinjectControl mirrors struct kvm_reinject_control.
+type reinjectControl struct {
+	_        structs.HostLayout
+	Reinject uint8
+	_        [31]uint8
 }
 
 // pitState2 mirrors struct kvm_pit_state2, which is only passed on.

@@ -189,6 +189,12 @@ func (vm *VM) setUpPlacement() error {
 		if _, err := ioctlPtr(vm.fd, _KVM_CREATE_PIT2, &pit); err != nil {
 			return fmt.Errorf("creating the PIT: %w", err)
 		}
+		if vm.sys.Vendor == AMD && on("kvm_amd", "avic") {
+			// As long as ticks that were missed are made up for, AVIC is inhibited.
+			if _, err := ioctlPtr(vm.fd, _KVM_REINJECT_CONTROL, &reinjectControl{}); err != nil {
+				return fmt.Errorf("letting missed ticks of the PIT go: %w", err)
+			}
+		}
 		return nil
 	}
 	reasons := uint64(_KVM_MSR_EXIT_REASON_INVAL | _KVM_MSR_EXIT_REASON_UNKNOWN | _KVM_MSR_EXIT_REASON_FILTER)
