@@ -192,17 +192,28 @@ func (e *Engine) Run(until clock.TSC, done func() bool) {
 			e.m.Stop(0, trace.EndDeadlock, 0, 0)
 			continue
 		}
-		for e.order.next(at) {
-			if done() {
-				return
-			}
-		}
-		if at >= until || done() {
+		if e.hand(at, done) || at >= until || done() {
 			return
 		}
 		e.host.turn(p)
 		e.turns++
+		for c := e.host.cpu(p); e.host.leads(p, c); e.turns++ {
+			if e.hand(c.now, done) || c.now >= until || done() {
+				return
+			}
+			e.host.act(p, c)
+		}
 	}
+}
+
+// hand hands on the events up to t. It reports whether done said so.
+func (e *Engine) hand(t clock.TSC, done func() bool) bool {
+	for !e.order.empty() && e.order.next(t) {
+		if done() {
+			return true
+		}
+	}
+	return false
 }
 
 // finish hands on the last events of a run that has ended.

@@ -26,6 +26,9 @@ func (o *order) Emit(e trace.Event) {
 	}
 }
 
+// empty reports whether everything has been handed on.
+func (o *order) empty() bool { return o.first == len(o.waiting) }
+
 // next hands on one event, if there is one up to t.
 func (o *order) next(t clock.TSC) bool {
 	if o.first == len(o.waiting) || o.waiting[o.first].TSC > t {

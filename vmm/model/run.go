@@ -9,8 +9,18 @@ import (
 // turn lets CPU p act once: take an interrupt, switch threads, or carry out one
 // step of the loop. It is the CPU that first names.
 func (h *host) turn(p vmm.PCPU) {
-	c := h.cpu(p)
 	h.stale = h.stale || p != h.lead
+	h.act(p, h.cpu(p))
+}
+
+// leads reports whether p, whose turn was the last, acts next, with a thread: what
+// first would find.
+func (h *host) leads(p vmm.PCPU, c *pcpu) bool {
+	_, _, ended := h.m.Ended()
+	return !h.stale && !ended && p == h.lead && c.cur >= 0 && c.now < h.rival
+}
+
+func (h *host) act(p vmm.PCPU, c *pcpu) {
 	switch {
 	case c.cur < 0:
 		h.idleTurn(p)
