@@ -237,6 +237,29 @@ func (d *Decoder) Flush() {
 	}
 }
 
+// Settled is the time up to which all events are reported: some wait for a line
+// that tells the rest.
+func (d *Decoder) Settled() clock.TSC {
+	t := d.now
+	for _, v := range d.vcpus {
+		if v.entry.on {
+			t = min(t, v.entry.at)
+		}
+		if v.nheld > 0 {
+			t = min(t, v.held[0].TSC)
+		}
+		if v.fast.on {
+			t = min(t, v.fast.at)
+		}
+	}
+	for i := range d.kicks {
+		if d.kicks[i].on {
+			t = min(t, d.kicks[i].at)
+		}
+	}
+	return t
+}
+
 // Report says what was read so far.
 func (d *Decoder) Report() Report {
 	r := d.report

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ticktrap/internal/clock"
 	"ticktrap/trace"
 )
 
@@ -110,4 +111,38 @@ func interesting(events []trace.Event) (out []string) {
 		out = append(out, events[i].String())
 	}
 	return out
+}
+
+// Whoever merges events with others hands on what lies before Settled: no event
+// comes later with an earlier time.
+func TestNothingIsReportedBeforeWhatIsSettled(t *testing.T) {
+	for _, file := range []string{"ktrace-vmx-6.12-hlt.txt", "ktrace-svm-6.12-spin.txt"} {
+		b, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		settled, waited := clock.TSC(0), 0
+		d := NewDecoder(Options{}, trace.SinkFunc(func(e trace.Event) {
+			if e.TSC < settled {
+				t.Errorf("%s: %v after %d was settled", file, e, settled)
+			}
+		}))
+		for line := range strings.Lines(string(b)) {
+			_ = d.Line([]byte(line))
+			if strings.Contains(line, "kvm_write_tsc_offset") {
+				continue // the line's zero moves
+			}
+			if now := d.Settled(); now >= settled {
+				settled = now
+			} else {
+				t.Errorf("%s: settled up to %d, then %d", file, settled, now)
+			}
+			if settled < d.now {
+				waited++
+			}
+		}
+		if waited == 0 {
+			t.Errorf("%s: no event ever waited", file)
+		}
+	}
 }

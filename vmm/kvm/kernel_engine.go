@@ -36,6 +36,7 @@ type kernelEngine struct {
 	tap     tap
 	batch   []trace.Event // read, not handed on yet
 	last    clock.TSC     // of the last event handed on
+	until   clock.TSC     // events later than that are not complete yet
 	knobs   vmm.Knobs
 	synic   bool // the SynIC that inhibits APICv is there
 	advance []int64
@@ -295,9 +296,6 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 	e.mu.Unlock()
 	e.tracing(false)
 	e.collect(pollStopped)
-	if e.obs != nil {
-		e.obs.dec.Flush()
-	}
 	if !said {
 		e.hand(done)
 	}
@@ -316,10 +314,15 @@ func (e *kernelEngine) tracing(on bool) {
 
 // collect brings what happened into the batch, in the order of time.
 func (e *kernelEngine) collect(limit int) {
+	e.until = clock.Never
 	if e.obs != nil {
 		if err := e.obs.poll(limit); err != nil {
 			e.notes = append(e.notes, err.Error())
 			e.obs = nil
+		} else if limit == pollStopped {
+			e.obs.dec.Flush()
+		} else {
+			e.until = e.obs.dec.Settled()
 		}
 	}
 	e.mu.Lock()
@@ -340,9 +343,14 @@ func (e *kernelEngine) collect(limit int) {
 	})
 }
 
-// hand hands events on until done says to stop; the rest stays in the batch.
+// hand hands events on until done says to stop; the rest stays in the batch, as
+// does what may have its place after something in the trace that is not read yet.
 func (e *kernelEngine) hand(done func() bool) bool {
 	for i, ev := range e.batch {
+		if ev.TSC > e.until {
+			e.batch = e.batch[:copy(e.batch, e.batch[i:])]
+			return false
+		}
 		e.sink.Emit(ev)
 		e.last = ev.TSC
 		if ev.Kind == trace.KindEnd {
