@@ -159,3 +159,12 @@ func TestGuestWithoutTimersLeavesRoomToOthers(t *testing.T) {
 			with[paneDeadlines].h, with[paneExits].h)
 	}
 }
+
+func TestTimerPaneUsesTheRowsOfOneVCPU(t *testing.T) {
+	r := newRig(t, 80, 24, 11_500)
+	r.m.frame.State.VCPUs = r.m.frame.State.VCPUs[:1]
+	r.m.dirty = true
+	r.wants("host side, whole run")
+	r.wants("expiries")
+	r.wants("1 vCPU ─")
+}

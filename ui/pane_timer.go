@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strconv"
-
 	"ticktrap/keymap"
 )
 
@@ -12,7 +10,7 @@ type timerPane struct{ off int }
 func newTimerPane() *timerPane { return &timerPane{} }
 
 func (p *timerPane) status(s *scene) string {
-	return strconv.Itoa(len(s.state().VCPUs)) + " vCPU" + s.knowing()
+	return plural(len(s.state().VCPUs), "vCPU") + s.knowing()
 }
 
 func (p *timerPane) draw(s *scene, a area) {
@@ -25,7 +23,10 @@ func (p *timerPane) draw(s *scene, a area) {
 		presentAPIC(s, a.sub(0, used, a.w, apicRows(n)), n)
 		used += apicRows(n) + 1
 	}
-	if rest := a.h - used; n > 0 && per == 6 && rest >= 8 {
+	if n > 0 && per == 6 && a.h-used < 8 { // the row between is worth more
+		used--
+	}
+	if rest := a.h - used; n > 0 && per == 6 && rest >= 4 {
 		presentHost(s, a.sub(0, used, a.w, 8))
 		if rest >= 16 {
 			presentAdvance(s, a.sub(0, used+9, a.w, rest-9))
