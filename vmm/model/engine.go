@@ -29,7 +29,8 @@ type Config struct {
 	TestDevice bool
 	// Hide are features that CPUID does not show and the machine does not have.
 	Hide vmm.Features
-	// NoSkip executes busy-waits instruction by instruction.
+	// NoSkip executes busy-waits and loops that fill memory instruction by
+	// instruction.
 	NoSkip bool
 	// Faults are bugs that the run has on purpose.
 	Faults vmm.Faults
