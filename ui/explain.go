@@ -210,7 +210,7 @@ func (m *Model) drawExplain(s *scene, body area) {
 		}
 	}
 	if rest := len(lines) - m.why.off - a.h; rest > 0 {
-		a.right(a.w-1, a.h-1, dim, " ↓ "+strconv.Itoa(rest)+" more lines ")
+		a.right(a.w-1, a.h-1, dim, moreLines(rest))
 	}
 }
 

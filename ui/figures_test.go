@@ -15,3 +15,9 @@ func TestFiguresOfSentencesAreWrittenAsOnTheScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestOneLineIsSingular(t *testing.T) {
+	if got := moreLines(1) + moreLines(1200); got != " ↓ 1 more line  ↓ 1,200 more lines " {
+		t.Errorf("%q", got)
+	}
+}

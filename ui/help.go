@@ -77,7 +77,7 @@ func (m *Model) drawHelp(body area) {
 		drawHelpColumn(a.sub(c*w, 0, w, a.h), lines[min(m.helpOff+c*a.h, len(lines)):])
 	}
 	if rest := len(lines) - m.helpOff - cols*a.h; rest > 0 {
-		a.right(a.w-1, a.h-1, dim, " ↓ "+group3(uint64(rest))+" more lines ")
+		a.right(a.w-1, a.h-1, dim, moreLines(rest))
 	}
 }
 

@@ -27,7 +27,7 @@ func (m *Model) drawCompare(s *scene, body area) {
 		copy(a.c.cells[(a.y+row)*a.c.w+a.x:][:m.sheet.w], m.sheet.cells[(row+c.off)*m.sheet.w:])
 	}
 	if rest := y - c.off - a.h; rest > 0 {
-		a.right(a.w-1, a.h-1, dim, " ↓ "+strconv.Itoa(rest)+" more lines ")
+		a.right(a.w-1, a.h-1, dim, moreLines(rest))
 	}
 }
 
@@ -198,6 +198,9 @@ func (t *compareTable) delta(a area, y int, name string, u, v float64) {
 	d := math.Round(v) - math.Round(u)
 	look := dim
 	st := t.stat(name)
+	if st != nil { // as the verdict has it, which rounds the difference alone
+		d = math.Round(v - u)
+	}
 	sure := st != nil && st.HasInterval && st.Significant
 	switch {
 	case st != nil && st.HasInterval && !sure: // nothing to go by

@@ -89,3 +89,8 @@ func cutString(s string, w int) string {
 	}
 	return string([]rune(s)[:max(w-1, 0)]) + "…"
 }
+
+// moreLines says how many lines a scrolled sheet has below.
+func moreLines(n int) string {
+	return " ↓ " + group3(uint64(n)) + pickString(n == 1, " more line ", " more lines ")
+}
