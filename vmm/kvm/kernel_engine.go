@@ -42,6 +42,7 @@ type kernelEngine struct {
 	advance []int64
 	debug   string // the VM's folder in debugfs, empty if there is none
 	ticks   int
+	exact   bool // read the trace as often as a step needs
 
 	// What follows is guarded by mu.
 	events []trace.Event // of the threads, not in batch yet
@@ -281,7 +282,11 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 		e.release()
 	}
 	e.mu.Unlock()
-	t := time.NewTicker(observeTick)
+	tick := observeTick
+	if e.exact {
+		tick = exactTick
+	}
+	t := time.NewTicker(tick)
 	defer t.Stop()
 	said := false
 	for !said && !e.stopped() && e.vm.Now() < until {
@@ -376,6 +381,13 @@ func (e *kernelEngine) look() {
 // observeTick is how often the trace is read while the guest runs: reading takes
 // CPU time that a guest on a small host misses.
 const observeTick = 5 * time.Millisecond
+
+// exactTick is how often it is read for a step: the guest runs on for that long.
+const exactTick = 250 * time.Microsecond
+
+// Exact implements vmm.Exacter as far as that is possible here: the guest still
+// runs on until the trace has been read, which Ahead tells.
+func (e *kernelEngine) Exact(on bool) { e.exact = on }
 
 // readAdvance reports a change of a vCPU's timer advance.
 func (e *kernelEngine) readAdvance() {

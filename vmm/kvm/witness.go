@@ -19,7 +19,7 @@ func (e *kernelEngine) Figures() vmm.KnownFigures {
 // Ahead implements vmm.Witness: what was traced up to the moment at which the
 // threads were parked and is not handed on. The guest was not stopped when the
 // event that ended Run happened, for nobody knew of it: the trace is read every
-// observeTick.
+// observeTick, or exactTick.
 func (e *kernelEngine) Ahead() vmm.Ahead {
 	var a vmm.Ahead
 	for i := range e.batch {

@@ -48,6 +48,7 @@ func TestGuestIsAheadByWhatIsHandedOnNext(t *testing.T) {
 	for p := InVMM; p <= InKernel; p++ {
 		t.Run(p.String(), func(t *testing.T) {
 			e, st := witnessed(t, p, "distance=300000 spread=0 mode=hlt")
+			e.(vmm.Exacter).Exact(true)
 			n := st.Kinds[trace.KindExit] + 20
 			e.Run(clock.Never, func() bool { return st.Kinds[trace.KindExit] >= n })
 			rip := e.CPUs(nil)[0].Regs.RIP
