@@ -96,6 +96,9 @@ func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
 		add(piece{l, value | strong, 0})
 	}
 	add()
+	if lines := trialLines(s, e, w); len(lines) > 0 { // where it is seen at any size
+		out = append(append(out, lines...), explainLine{nil, -1})
+	}
 	if len(x.Causes) > 0 {
 		add(piece{"where the time went", heading, 0}, piece{"  shares add up to the lateness", dim, 1})
 		seen := map[string]int{}
@@ -110,9 +113,6 @@ func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
 			out = append(out, causeLines(s, i+1, &x.Causes[i], note, as, w)...)
 		}
 		add()
-		if lines := trialLines(s, e, w); len(lines) > 0 {
-			out = append(append(out, lines...), explainLine{nil, -1})
-		}
 	}
 	add(piece{"step by step", heading, 0}, piece{"  distance from the deadline, and from the step before", dim, 1})
 	for i := range x.Steps {
@@ -145,16 +145,26 @@ func causeNote(s *scene, c *explain.Cause) string {
 		if note != "" {
 			note += "; "
 		}
-		note += "try " + c.Knob + "=" + c.Value
-		if k, _, err := trace.ParseKnob(c.Knob, c.Value); err == nil && knobRowOf(k) != nil {
-			act := knobRowOf(k).action
-			if k == trace.KnobAdvance || !slices.Contains(knobRowOf(k).values, c.Value) {
-				act = keymap.Palette // the key does not come to this value
-			}
-			note += ", key " + s.keys.Key(act)
-		}
+		note += "try " + howToSet(s, c.Knob, c.Value)
 	}
 	return note
+}
+
+// howToSet is a setting with the key that makes it, or as it is typed into the
+// palette where no key comes to the value.
+func howToSet(s *scene, knob, value string) string {
+	set := knob + "=" + value
+	k, v, err := trace.ParseKnob(knob, value)
+	row := knobRowOf(k)
+	switch {
+	case err != nil || row == nil:
+		return set
+	case k == trace.KnobAdvance && v == trace.AdvanceAdaptive:
+		return set + ", key " + s.keys.Key(keymap.Adaptive)
+	case k == trace.KnobAdvance || !slices.Contains(row.values, value):
+		return s.keys.Key(keymap.Palette) + set
+	}
+	return set + ", key " + s.keys.Key(row.action)
 }
 
 func causeLines(s *scene, n int, c *explain.Cause, note string, as, w int) (out []explainLine) {

@@ -112,3 +112,25 @@ func TestRunningTrialKeepsTheScreenFresh(t *testing.T) {
 		t.Errorf("after it the screen waits %v, want %v", got, idlePeriod)
 	}
 }
+
+func TestSettingsSayHowTheyAreMade(t *testing.T) {
+	s := newRig(t, 80, 24, 0).m.scene()
+	for _, tt := range []struct{ knob, value, want string }{
+		{"apicv", "off", "apicv=off, key a"}, {"timer-advance", "adaptive", "timer-advance=adaptive, key A"},
+		{"timer-advance", "1200ns", ":timer-advance=1200ns"}, {"vmentry-advance", "300ns", "vmentry-advance=300ns, key v"},
+		{"vmentry-advance", "350ns", ":vmentry-advance=350ns"}, {"nothing", "1", "nothing=1"},
+	} {
+		if got := howToSet(s, tt.knob, tt.value); got != tt.want {
+			t.Errorf("%s=%s: %q, want %q", tt.knob, tt.value, got, tt.want)
+		}
+	}
+}
+
+func TestProgressIsSeenOnASmallScreen(t *testing.T) {
+	r := explainedRig(t, func(*trace.Chain, clock.TSC, []explain.Setting, func(now, goal clock.TSC) bool) ([]explain.Check, error) {
+		return nil, nil
+	})
+	r.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	r.m.Update(KeyMsg("e"))
+	r.wants("running the guest up to the deadline")
+}
