@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"ticktrap/internal/clock"
 	"ticktrap/trace"
 	"ticktrap/vmm"
 )
@@ -126,39 +125,6 @@ func fastFills(s *scene) [3]rune {
 }
 
 func blockString(s *scene, i int) string { return string(fastFills(s)[i]) }
-
-// exitMeans are mean cycles by reason over the exits that are kept: of host work,
-// and from exit to entry, in which a halted vCPU polls or sleeps.
-type exitMeans struct {
-	host, whole   [trace.NumExits]clock.Cycles // sums
-	nHost, nWhole [trace.NumExits]clock.Cycles
-	known         bool // the source splits costs
-}
-
-func meansOf(st *trace.State) (c exitMeans) {
-	for i := range st.Exits.Len() {
-		x := st.Exits.At(i)
-		if x.EntryAt == 0 {
-			continue
-		}
-		c.whole[x.Reason] += x.Cycles()
-		c.nWhole[x.Reason]++
-		if t := x.Costs.Total(); t > 0 {
-			c.host[x.Reason] += t
-			c.nHost[x.Reason]++
-			c.known = true
-		}
-	}
-	return c
-}
-
-// meanWord is a mean, "–" if there is nothing to take it of.
-func meanWord(sum, n clock.Cycles) string {
-	if n == 0 {
-		return "–"
-	}
-	return group3(uint64(sum / n))
-}
 
 // fastBar is the column from which a reason's bar is drawn on a line of width w:
 // behind one column of costs, or two.
@@ -296,77 +262,5 @@ func stripFastpath(s *scene, a area) {
 	if w := a.w - x; w >= 6 {
 		vs := rates(&s.state().Rates, w, func(b trace.RateBucket) (uint32, uint32) { return b.Fastpath, b.Exits })
 		a.spark(x, 0, min(w, len(vs)), vs, good)
-	}
-}
-
-// fastOverTime draws what became of exits over the whole run as stacked columns.
-func fastOverTime(s *scene, a area) {
-	a.pieces(0, 0, a.w, []piece{{"share of exits over the run", label, 0}, {"  █", good, 1}, {" re-entered", dim, 1},
-		{"  " + string(pickRune(s.mono, '▒', '█')), warn, 2}, {" handled", dim, 2}, {"  " + string(fastFills(s)[2]), faint, 3}, {" not taken", dim, 3}})
-	ch := a.sub(5, 1, a.w-5, a.h-1-axisRows(a))
-	if r := &s.state().Rates; r.Used > 0 {
-		timeAxis(s, a, ch, r.Start, float64(r.Width)*float64(r.Used))
-	}
-	vs := rateColumns(&s.state().Rates, ch.w)
-	fills := fastFills(s)
-	for x, v := range vs {
-		if v.exits == 0 {
-			continue
-		}
-		re := int(math.Round(v.reentered / v.exits * float64(ch.h)))
-		hit := int(math.Round(v.hit / v.exits * float64(ch.h)))
-		for y := range ch.h {
-			st, r := faint, fills[2]
-			switch up := ch.h - y; {
-			case up <= re:
-				st, r = good, '█'
-			case up <= hit:
-				st, r = warn, pickRune(s.mono, '▒', '█')
-			}
-			ch.put(x, y, r, st)
-		}
-	}
-	a.right(4, 1, dim, "100%")
-	a.right(4, ch.h, dim, "0%")
-	knobColumns(s, a, ch, len(vs))
-}
-
-func pickRune(cond bool, yes, no rune) rune {
-	if cond {
-		return yes
-	}
-	return no
-}
-
-type rateColumn struct{ exits, hit, reentered float64 }
-
-// rateColumns spreads the run's time buckets over n columns.
-func rateColumns(r *trace.Rates, n int) []rateColumn {
-	if n <= 0 || r.Used == 0 {
-		return nil
-	}
-	out := make([]rateColumn, n)
-	for x := range out {
-		from := x * r.Used / n
-		to := max((x+1)*r.Used/n, from+1)
-		for _, b := range r.Buckets[from:to] {
-			out[x].exits += float64(b.Exits)
-			out[x].hit += float64(b.Fastpath)
-			out[x].reentered += float64(b.Reentered)
-		}
-	}
-	return out
-}
-
-// knobColumns marks turned knobs above a chart of the whole run.
-func knobColumns(s *scene, a, ch area, n int) {
-	r := &s.state().Rates
-	span := float64(r.Width) * float64(r.Used)
-	marks := &s.state().KnobTurns
-	for i := range marks.Len() {
-		k := marks.At(i)
-		if x := int(float64(k.At.Sub(r.Start)) / span * float64(n)); x >= 0 && x < n {
-			a.knobSign(ch.x-a.x+x, 0, s, k)
-		}
 	}
 }
