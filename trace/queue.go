@@ -25,7 +25,11 @@ const queueSize = 1 << 16
 
 // NewQueue returns an empty queue.
 func NewQueue() *Queue {
-	return &Queue{buf: new([queueSize]Event), mark: queueSize / 2, Wake: make(chan struct{}, 1)}
+	q := &Queue{buf: new([queueSize]Event), mark: queueSize / 2, Wake: make(chan struct{}, 1)}
+	for i := range q.buf { // fault the pages in now, not at the producer's first lap
+		q.buf[i].VCPU = NoCPU
+	}
+	return q
 }
 
 // Emit implements Sink, for the producer.

@@ -47,7 +47,7 @@ func BenchmarkExit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			round := clock.TSC(hz / 20)
+			round := clock.TSC(hz / 5)
 			per := make([][]float64, len(drivers))
 			b.ResetTimer()
 			for range b.N {

@@ -227,16 +227,21 @@ func (e *loopEngine) stop() {
 	e.queue.Nudge()
 }
 
-// tick is how often Run looks at the events of a guest that makes few. Each look
-// takes a processor from somebody: a vCPU, if there is but one.
-const tick = 5 * time.Millisecond
+// Run looks at the events of a guest that makes few after firstTick, and then
+// after twice the time each, up to lastTick. A look takes a processor from
+// somebody: from a vCPU, if there is but one.
+const (
+	firstTick = time.Millisecond
+	lastTick  = 32 * time.Millisecond
+)
 
 // Run implements vmm.Engine.
 func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 	if e.drain(done) {
 		return
 	}
-	t := time.NewTicker(tick)
+	tick := firstTick
+	t := time.NewTimer(tick)
 	defer t.Stop()
 	for {
 		e.mu.Lock()
@@ -256,6 +261,8 @@ func (e *loopEngine) Run(until clock.TSC, done func() bool) {
 			select {
 			case <-e.queue.Wake:
 			case <-t.C:
+				tick = min(2*tick, lastTick)
+				t.Reset(tick)
 			}
 			e.sample()
 			said = e.drain(done) || asked(done)
