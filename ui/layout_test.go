@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ticktrap/keymap"
+	"ticktrap/trace"
 )
 
 func TestPanesFillTheBodyWithoutOverlap(t *testing.T) {
@@ -167,4 +168,21 @@ func TestTimerPaneUsesTheRowsOfOneVCPU(t *testing.T) {
 	r.wants("host side, whole run")
 	r.wants("expiries")
 	r.wants("1 vCPU ─")
+}
+
+func TestEveryVCPUOfManyIsReached(t *testing.T) {
+	r := newRig(t, 80, 24, 500)
+	for len(r.m.frame.State.VCPUs) < 30 {
+		r.m.frame.State.VCPUs = append(r.m.frame.State.VCPUs, trace.VCPU{})
+	}
+	r.m.dirty = true
+	r.wants(" more vCPUs")
+	p := r.m.panes[paneTimer]
+	for range 40 {
+		p.act(r.m.scene(), keymap.Down, 11)
+	}
+	r.m.dirty = true
+	if r.wants("│29   "); strings.Contains(r.screen(), "more vCPU") {
+		t.Error("at the end there are more below")
+	}
 }

@@ -16,8 +16,15 @@ func (p *timerPane) status(s *scene) string {
 func (p *timerPane) draw(s *scene, a area) {
 	n := len(s.state().VCPUs)
 	per := timerHeight(n, a.w, a.h)
-	p.off = min(p.off, max(n-max(a.h/per, 1), 0))
+	fit := max(a.h/per, 1)
+	if per == 1 {
+		fit = max(a.h-1, 1) // below the heading
+	}
+	p.off = min(p.off, max(n-fit, 0))
 	presentTimer(s, a, p.off, per)
+	if rest := n - p.off - fit; rest > 0 {
+		a.right(a.w, a.h-1, dim, " ↓ "+plural(rest, "more vCPU"))
+	}
 	used := min(n*per, a.h) + 1
 	if n > 0 && per == 6 && s.apicOf(0) != nil && a.h-used >= apicRows(n) {
 		presentAPIC(s, a.sub(0, used, a.w, apicRows(n)), n)
