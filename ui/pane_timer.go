@@ -16,7 +16,7 @@ func (p *timerPane) status(s *scene) string {
 func (p *timerPane) draw(s *scene, a area) {
 	n := len(s.state().VCPUs)
 	per := timerHeight(n, a.w, a.h)
-	fit := max(a.h/per, 1)
+	fit := max((a.h+per/6)/per, 1) // the sixth row of a block is a gap
 	if per == 1 {
 		fit = max(a.h-1, 1) // below the heading
 	}
