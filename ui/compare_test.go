@@ -186,3 +186,15 @@ func TestSeekBarMapsColumnsToTimes(t *testing.T) {
 		t.Errorf("the middle is TSC %d, want 1500", got)
 	}
 }
+
+func TestCompareSaysWhatItsSidesRestOn(t *testing.T) {
+	r := newRig(t, 160, 48, 11_500)
+	other := &vmm.OtherRun{Name: "host.tt", Header: r.s.Header}
+	other.Header.Provenance, other.Header.Engine = trace.Measured, "kvm"
+	r.m.frame.State.CopyTo(&other.State)
+	r.s.Others = []*vmm.OtherRun{other}
+	r.frame()
+	r.press("c")
+	r.wants("host.tt  measured, kvm")
+	r.wants("this run  modelled, model")
+}

@@ -78,9 +78,10 @@ func (t *compareTable) head(a area, move int) (y int) {
 	for i, x := range []*stretch{t.a, t.b} {
 		st := []style{series0, series2}[i]
 		ps := []piece{{pickString(i == move, "›", " "), keyHint, 0}, {string('A' + rune(i)), st | strong, 0}, {"  " + x.name, st, 0},
-			{"  TSC " + group3(uint64(x.from)) + " to " + group3(uint64(x.to)), dim, 1}}
+			{"  " + x.h.Provenance.String() + ", " + x.h.Engine, text, 1},
+			{"  TSC " + group3(uint64(x.from)) + " to " + group3(uint64(x.to)), dim, 2}}
 		if x.lost {
-			ps = append(ps, piece{"  older deadlines are no longer kept one by one", dim, 2})
+			ps = append(ps, piece{"  older deadlines are no longer kept one by one", dim, 3})
 		}
 		a.pieces(0, y, a.w, ps)
 		y++
