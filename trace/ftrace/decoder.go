@@ -227,38 +227,29 @@ func (d *Decoder) bad(col int, msg string) error {
 }
 
 // Flush reports what is still held back. Call it at the end.
-func (d *Decoder) Flush() {
+func (d *Decoder) Flush() { d.FlushBefore(clock.Never) }
+
+// FlushBefore reports what is held back for a line that tells the rest and is
+// older than t: whoever has read all lines up to t and somewhat beyond knows that
+// none will come. No event before t is reported later.
+func (d *Decoder) FlushBefore(t clock.TSC) {
 	for i := range d.kicks {
-		d.flushKick(&d.kicks[i])
+		if k := &d.kicks[i]; k.at < t {
+			d.flushKick(k)
+		}
 	}
 	for _, v := range d.vcpus {
-		d.release(v)
-		d.flushEntry(v)
+		if v.nheld > 0 && v.held[0].TSC < t {
+			d.release(v)
+		}
+		if v.entry.at < t {
+			d.flushEntry(v)
+		}
 	}
 }
 
-// Settled is the time up to which all events are reported: some wait for a line
-// that tells the rest.
-func (d *Decoder) Settled() clock.TSC {
-	t := d.now
-	for _, v := range d.vcpus {
-		if v.entry.on {
-			t = min(t, v.entry.at)
-		}
-		if v.nheld > 0 {
-			t = min(t, v.held[0].TSC)
-		}
-		if v.fast.on {
-			t = min(t, v.fast.at)
-		}
-	}
-	for i := range d.kicks {
-		if d.kicks[i].on {
-			t = min(t, d.kicks[i].at)
-		}
-	}
-	return t
-}
+// Now is the time of the last line read.
+func (d *Decoder) Now() clock.TSC { return d.now }
 
 // Report says what was read so far.
 func (d *Decoder) Report() Report {

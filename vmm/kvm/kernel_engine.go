@@ -37,6 +37,7 @@ type kernelEngine struct {
 	batch   []trace.Event // read, not handed on yet
 	last    clock.TSC     // of the last event handed on
 	until   clock.TSC     // events later than that are not complete yet
+	slack   clock.Cycles  // traceSlack
 	knobs   vmm.Knobs
 	synic   bool // the SynIC that inhibits APICv is there
 	advance []int64
@@ -131,6 +132,8 @@ func (e *kernelEngine) setUp() error {
 
 // watch ties the trace to the vCPUs and their threads. The threads are parked.
 func (e *kernelEngine) watch() {
+	slack, _ := e.vm.Hz().ToCycles(traceSlack)
+	e.slack = clock.Cycles(slack)
 	e.obs.dec = ftrace.NewDecoder(ftrace.Options{File: "trace_pipe", APICv: e.facts.apicv(), Mine: ownThread,
 		Kernel: e.facts.version, NextRIP: e.facts.nextRIP(),
 		Time: ftrace.TimeBase{Hz: e.vm.Hz(), Stamp: e.vm.zero, Guest: true, Set: true}},
@@ -321,13 +324,20 @@ func (e *kernelEngine) tracing(on bool) {
 func (e *kernelEngine) collect(limit int) {
 	e.until = clock.Never
 	if e.obs != nil {
-		if err := e.obs.poll(limit); err != nil {
+		now := e.vm.Now()
+		all, err := e.obs.poll(limit)
+		switch {
+		case err != nil:
 			e.notes = append(e.notes, err.Error())
 			e.obs = nil
-		} else if limit == pollStopped {
+		case limit == pollStopped:
 			e.obs.dec.Flush()
-		} else {
-			e.until = e.obs.dec.Settled()
+		default:
+			if !all {
+				now = min(now, e.obs.dec.Now())
+			}
+			e.until = now.Add(-e.slack)
+			e.obs.dec.FlushBefore(e.until)
 		}
 	}
 	e.mu.Lock()
@@ -377,6 +387,10 @@ func (e *kernelEngine) look() {
 		e.readAdvance()
 	}
 }
+
+// traceSlack is how far the lines of one CPU may come after those of another: a
+// line has its time before it can be read.
+const traceSlack = clock.Nanos(time.Millisecond)
 
 // observeTick is how often the trace is read while the guest runs: reading takes
 // CPU time that a guest on a small host misses.

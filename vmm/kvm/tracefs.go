@@ -174,25 +174,26 @@ func (o *observer) on(on bool) error { return o.write("tracing_on", strconv.Itoa
 // line: on a host with one CPU the vCPU waits for it.
 const readSize = 1 << 10
 
-// poll decodes what has been traced since the last call, in at most limit reads:
-// a guest may make events as fast as they can be read. Lines that were cut by the
-// end of a read wait for their rest.
-func (o *observer) poll(limit int) error {
+// poll decodes what has been traced since the last call, in at most limit reads
+// of a page: a guest may make events as fast as they can be read. It reports
+// whether that was all. Lines that were cut by the end of a read wait for their
+// rest.
+func (o *observer) poll(limit int) (all bool, err error) {
 	for range limit {
 		n, err := unix.Read(int(o.pipe.Fd()), o.buf[o.have:min(o.have+readSize, len(o.buf))])
 		if err == unix.EINTR {
 			continue
 		}
 		if err == unix.EAGAIN || err == nil && n == 0 {
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return fmt.Errorf("reading the trace: %w", err)
+			return false, fmt.Errorf("reading the trace: %w", err)
 		}
 		o.have += n
 		o.lines()
 	}
-	return nil
+	return false, nil
 }
 
 // The limits of poll: while the guest runs, and when tracing is off.
