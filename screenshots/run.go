@@ -100,9 +100,7 @@ func (u *Run) Frame(f *vmm.Frame) {
 	u.status.Branch, u.status.Replaying, u.status.Head = u.r.Where()
 	f.Status = u.status
 	f.Others = u.r.Others(f.Others)
-	if f.Timeline.Buckets = f.Timeline.Buckets[:0]; u.status.Replaying {
-		u.r.Known(&f.Timeline)
-	}
+	u.r.Known(&f.Timeline)
 }
 
 // Do implements vmm.Session. Every action is complete when it returns.

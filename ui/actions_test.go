@@ -118,6 +118,7 @@ func TestMouseReachesWhatKeysReach(t *testing.T) {
 	}
 	r := newRig(t, 100, 32, 6_000)
 	r.s.Timeline = vmm.Timeline{To: 50_000_000, Buckets: make([]vmm.Bucket, 8), Complete: true}
+	r.s.Status.Replaying = true
 	r.frame()
 	r.send(tea.MouseMsg{X: barLead, Y: 32 - footerRows - 1, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 	r.press("g")

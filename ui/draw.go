@@ -27,9 +27,10 @@ func (m *Model) View() (out string) {
 	return m.view
 }
 
-// barRows is the height of the seek bar, 0 if there is none.
+// barRows is the height of the seek bar, 0 if there is none. At the head of a run
+// only a large screen has a row for it.
 func (m *Model) barRows() int {
-	if hasBar(m.frame) {
+	if hasBar(m.frame) && (m.frame.Status.Replaying || m.w >= gridWidth && m.h > gridHeight) {
 		return 1
 	}
 	return 0

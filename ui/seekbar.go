@@ -12,8 +12,8 @@ import (
 	"ticktrap/vmm"
 )
 
-// hasBar reports whether the frame has a time line longer than what is shown:
-// a recording, or a run that has been stepped back in.
+// hasBar reports whether the frame has a time line: a recording, or a run that can
+// go back.
 func hasBar(f *vmm.Frame) bool {
 	return f != nil && (len(f.Timeline.Buckets) > 0 || f.Status.Replaying && f.Status.Now < f.Status.Head)
 }
@@ -48,7 +48,7 @@ func barTSC(f *vmm.Frame, x, w int) clock.TSC {
 // seekEnd goes to an end of the timeline where one is shown, else to an end of
 // the focused pane's lines.
 func (m *Model) seekEnd(end keymap.Action) tea.Cmd {
-	if !hasBar(m.frame) {
+	if !hasBar(m.frame) || !m.frame.Status.Replaying {
 		cmd, _ := m.moves(end)
 		return cmd
 	}

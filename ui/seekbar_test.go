@@ -37,3 +37,24 @@ func TestKnownFutureOfARunIsDimmed(t *testing.T) {
 		t.Error("in a recording the bar changes its look at the position")
 	}
 }
+
+func TestLargeScreensHaveTheBarAtTheHeadToo(t *testing.T) {
+	for _, tt := range []struct {
+		w, h      int
+		replaying bool
+		rows      int
+	}{{80, 24, false, 0}, {80, 24, true, 1}, {200, 60, false, 1}, {200, 60, true, 1}, {110, 34, false, 0}} {
+		r := newRig(t, tt.w, tt.h, 9_000)
+		r.s.Timeline = vmm.Timeline{To: r.s.Status.Now, Complete: true, Buckets: make([]vmm.Bucket, 64)}
+		r.s.Status.Replaying = tt.replaying
+		r.frame()
+		if got := r.m.barRows(); got != tt.rows {
+			t.Errorf("%d×%d, in the past %v: the bar has %d rows, want %d", tt.w, tt.h, tt.replaying, got, tt.rows)
+		}
+		r.s.Done = nil
+		r.press("6,G")
+		if seeks := len(r.s.Done) > 0; seeks != tt.replaying {
+			t.Errorf("%d×%d, in the past %v: G seeks: %v", tt.w, tt.h, tt.replaying, seeks)
+		}
+	}
+}

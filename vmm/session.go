@@ -36,8 +36,8 @@ type Frame struct {
 	// file and the whole of this one. They are shared and do not change.
 	Others []*OtherRun
 	// Timeline is the whole of a recording in coarse steps, for a seek bar. It is
-	// filled while the recording is read through in the background. In the past of
-	// a run it is what the run has come to, the known future included.
+	// filled while the recording is read through in the background. For a run that
+	// can go back it is what the run has come to, the known future included.
 	Timeline Timeline
 	// Marks are the bookmarks beside a recording, by time. Those that events tell
 	// of are in State.

@@ -39,9 +39,7 @@ func (l *Live) publish() {
 		}
 	}
 	f.Timeline = vmm.Timeline{Buckets: f.Timeline.Buckets[:0]}
-	if _, replaying, _ := l.r.Where(); replaying {
-		l.r.Known(&f.Timeline)
-	}
+	l.r.Known(&f.Timeline)
 	f.Marks = append(f.Marks[:0], l.marks.List()...)
 	l.turns = l.r.Turns()
 	f.Header = l.r.header
