@@ -40,6 +40,28 @@ type Sink interface {
 	Emit(Event)
 }
 
+// BatchSink is a Sink that takes events by the hundred. EmitBatch takes them in
+// order until done says to stop, which it asks as often as it wants, and returns
+// how many it took. It does not keep the slice.
+type BatchSink interface {
+	Sink
+	EmitBatch(events []Event, done func() bool) (taken int)
+}
+
+// EmitAll hands events to a Sink, as EmitBatch does, and asks done after each.
+func EmitAll(s Sink, events []Event, done func() bool) (taken int) {
+	if b, ok := s.(BatchSink); ok {
+		return b.EmitBatch(events, done)
+	}
+	for i := range events {
+		s.Emit(events[i])
+		if done() {
+			return i + 1
+		}
+	}
+	return len(events)
+}
+
 // SinkFunc makes a Sink of a function.
 type SinkFunc func(Event)
 

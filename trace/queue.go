@@ -104,25 +104,22 @@ func (q *Queue) Nudge() {
 	}
 }
 
-// Take calls f with the oldest published event, and so on until f returns false
-// or none is left. It reports whether f did. It is the consumer's.
-func (q *Queue) Take(f func(*Event) bool) bool {
+// Take calls f with the oldest published events, and so on until none is left or
+// f stops it. f returns how many of them it took. It is the consumer's.
+func (q *Queue) Take(f func([]Event) (taken int, stop bool)) (stopped bool) {
 	const batch = 256 // events after which the producer gets their room back
-	head := q.head.Load()
-	for {
-		end := min(q.tail.Load(), head+batch)
-		if head == end {
+	for head := q.head.Load(); ; {
+		i := head % queueSize
+		n := min(q.tail.Load()-head, batch, queueSize-i)
+		if n == 0 {
 			return false
 		}
-		for head != end {
-			e := &q.buf[head%queueSize]
-			head++
-			if !f(e) {
-				q.head.Store(head)
-				return true
-			}
-		}
+		taken, stop := f(q.buf[i : i+n])
+		head += uint64(taken)
 		q.head.Store(head)
+		if stop {
+			return true
+		}
 	}
 }
 

@@ -168,10 +168,16 @@ func (m *Machine) plainRound(p PCPU, v *vcpu) bool {
 	}
 	v.mode, v.stage = trace.OutsideGuestMode, StageAfter
 	phase, ok, msr := trace.PhaseMSR, true, uint64(0)
-	switch e.Reason {
-	case ExitIO:
+	switch {
+	case e.Reason == ExitIO && e.Write && !e.String:
+		m.st.devCPU, phase = p, trace.PhaseUser
+		if m.bus.Out(e.At, uint16(e.Addr), e.Size, uint32(e.Data)) == InKernel {
+			m.st.kernIO++
+			phase = trace.PhasePIO
+		}
+	case e.Reason == ExitIO:
 		phase = devicePhase(m.accessPort(p, v, e.At))
-	case ExitRDMSR:
+	case e.Reason == ExitRDMSR:
 		if msr, ok = m.readMSR(p, v, uint32(e.Addr)); ok {
 			v.cpu.CompleteRead(msr)
 		}
@@ -179,19 +185,19 @@ func (m *Machine) plainRound(p PCPU, v *vcpu) bool {
 		msr = e.Data
 		ok = m.writeMSR(p, v, uint32(e.Addr), msr)
 	}
-	if phase == trace.PhaseMSR && !m.mute.Has(trace.KindMSR) {
-		m.emitNow(p, v.id, trace.KindMSR, e.Addr, msr, b2u(e.Write), b2u(!ok))
-	}
-	if !ok {
-		m.gp(p, v)
-	}
-	if v.requests != 0 || v.apic.PI.ON || m.st.ended {
+	if !ok || v.requests != 0 || v.apic.PI.ON || m.st.ended {
+		if phase == trace.PhaseMSR {
+			m.emit(p, v.id, trace.KindMSR, e.Addr, msr, b2u(e.Write), b2u(!ok))
+		}
+		if !ok {
+			m.gp(p, v)
+		}
 		m.host.Ran(p, e.At)
 		m.spend(p, phase)
 		return false
 	}
 	if m.loud {
-		m.reportPlainEntry(p, v, phase)
+		m.reportPlainEntry(p, v, phase, msr)
 	}
 	return true
 }
@@ -217,10 +223,16 @@ func head(e *trace.Event, at clock.TSC, p PCPU, v *vcpu, k trace.Kind) {
 	e.TSC, e.Kind, e.VCPU, e.PCPU, e.Flags = at, k, uint8(v.id), uint8(p), 0
 }
 
-// reportPlainEntry tells what the round cost, and of the entry.
-func (m *Machine) reportPlainEntry(p PCPU, v *vcpu, phase trace.Phase) {
+// reportPlainEntry tells of the MSR, if it was one, what the round cost, and of
+// the entry.
+func (m *Machine) reportPlainEntry(p PCPU, v *vcpu, phase trace.Phase, msr uint64) {
 	h := m.host.Now(p)
 	now := m.common(h)
+	if phase == trace.PhaseMSR && !m.mute.Has(trace.KindMSR) {
+		e := m.events.Slot()
+		head(e, now, p, v, trace.KindMSR)
+		e.A, e.B, e.C, e.D = v.exit.Addr, msr, b2u(v.exit.Write), 0
+	}
 	spent := trace.PhaseCost{Phase: phase, Cycles: min(h.Sub(v.exit.At), trace.MaxPhaseCost)}
 	cost, entry := m.events.Pair()
 	head(cost, now, p, v, trace.KindCost)

@@ -94,7 +94,7 @@ func told(t *testing.T, w int, mute trace.KindSet, step bool) (events []trace.Ev
 		}
 	}
 	q.Publish()
-	q.Take(func(e *trace.Event) bool { events = append(events, *e); return true })
+	q.Take(func(es []trace.Event) (int, bool) { events = append(events, es...); return len(es), false })
 	return events, r.cpus[0], b
 }
 

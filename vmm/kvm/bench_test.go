@@ -165,24 +165,40 @@ func bootB(b *testing.B, code []byte, rcx uint64) (*VM, *CPU) {
 	return vm, c
 }
 
+// benchSink takes events and may fold them.
+type benchSink struct {
+	st   trace.State
+	fold bool
+	n    int
+}
+
+func (s *benchSink) Emit(e trace.Event) { s.EmitBatch([]trace.Event{e}, func() bool { return false }) }
+
+func (s *benchSink) EmitBatch(events []trace.Event, done func() bool) int {
+	s.n += len(events)
+	for i := range events {
+		if s.fold {
+			s.st.Apply(&events[i])
+		}
+	}
+	done()
+	return len(events)
+}
+
 // engineLoop makes a whole engine.
 func engineLoop(b *testing.B, code []byte, rcx uint64, untraced, fold bool) func(clock.TSC) float64 {
 	img, err := guest.Load("loop", code, guest.Options{Format: guest.Flat})
 	if err != nil {
 		b.Fatal(err)
 	}
-	st := &trace.State{}
-	sink := trace.SinkFunc(func(trace.Event) {})
-	if fold {
-		sink = func(ev trace.Event) { st.Apply(&ev) }
-	}
+	sink := &benchSink{fold: fold}
 	e, err := New(Config{Guest: img, Placement: InVMM, VCPUs: 1, RAM: 16 << 20, Knobs: vmm.DefaultKnobs(), Untraced: untraced}, sink)
 	if err != nil {
 		b.Skip(err)
 	}
 	b.Cleanup(func() { e.Close() })
 	h := e.Header()
-	st.Reset(&h)
+	sink.st.Reset(&h)
 	l := e.(*loopEngine)
 	l.vm.CPU(0).SetGPR(vmm.RCX, rcx)
 	return func(d clock.TSC) float64 {

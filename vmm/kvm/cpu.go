@@ -269,7 +269,11 @@ func (c *CPU) RunInto(e *vmm.Exit, until clock.TSC) {
 		}
 		if io := p.io(); p.ExitReason == _KVM_EXIT_IO && io.Count == 1 && io.Direction == 1 {
 			e.Reason, e.Size, e.Write, e.Addr = vmm.ExitIO, io.Size, true, uint64(io.Port)
-			e.Data = load(c.raw[io.DataOffset:], io.Size)
+			if d := c.raw[io.DataOffset:]; io.Size == 1 {
+				e.Data = uint64(d[0])
+			} else {
+				e.Data = load(d, io.Size)
+			}
 			return
 		}
 		c.decode(e)

@@ -285,9 +285,11 @@ func (e *loopEngine) sample() {
 // drain hands events on. It reports whether done says to stop; the rest stays in
 // the ring then.
 func (e *loopEngine) drain(done func() bool) bool {
-	return e.queue.Take(func(ev *trace.Event) bool {
-		e.sink.Emit(*ev)
-		return !done()
+	said := false
+	ask := func() bool { said = said || done(); return said }
+	return e.queue.Take(func(events []trace.Event) (int, bool) {
+		n := trace.EmitAll(e.sink, events, ask)
+		return n, said
 	})
 }
 
