@@ -85,6 +85,18 @@ func (i *intake) Emit(e trace.Event) {
 	r.emit(&e)
 }
 
+// EmitBatch implements trace.BatchSink.
+func (i *intake) EmitBatch(events []trace.Event, done func() bool) int {
+	r := (*Runner)(i)
+	for k := range events {
+		r.emit(&events[k])
+		if done() {
+			return k + 1
+		}
+	}
+	return len(events)
+}
+
 // KeepHistory makes the run reversible from now on, where the engine can go
 // back; where it cannot what the run shows is kept, to be looked at again. It
 // must be called before the first RunTo.
