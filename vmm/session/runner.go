@@ -88,6 +88,10 @@ func (i *intake) Emit(e trace.Event) {
 // EmitBatch implements trace.BatchSink.
 func (i *intake) EmitBatch(events []trace.Event, done func() bool) int {
 	r := (*Runner)(i)
+	if r.eng == nil {
+		r.early = append(r.early, events...)
+		return len(events)
+	}
 	for k := range events {
 		r.emit(&events[k])
 		if done() {
