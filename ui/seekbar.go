@@ -77,14 +77,14 @@ func presentBar(s *scene, a area) {
 	}
 	i := barLimit(s, bs)
 	a.text(1, 0, label, "late>"+short(uint64(vmm.OverLimit(i))))
-	barColumns(bar, bs, i)
+	now := col(s.f.Status.Now)
+	barColumns(bar, bs, i, now)
 	marks := &s.state().KnobTurns
 	for i := range marks.Len() {
 		k := marks.At(i)
 		bar.put(col(k.At), 0, knobRune(s, k), knobMark|strong)
 	}
 	eachMark(s.f, func(_ string, at clock.TSC) { bar.put(col(at), 0, '◆', notice) })
-	now := col(s.f.Status.Now)
 	if s.f.Status.File == "" {
 		bar.restyle(now+1, bar.w-1, faint)
 	}
@@ -129,7 +129,9 @@ func barLimit(s *scene, bs []vmm.Bucket) (limit int) {
 	return limit
 }
 
-func barColumns(bar area, bs []vmm.Bucket, limit int) {
+// barColumns draws the columns; a knob turned behind now stands there with its key
+// already.
+func barColumns(bar area, bs []vmm.Bucket, limit, now int) {
 	cols := make([]vmm.Bucket, bar.w)
 	most := 1.0
 	for x := range cols {
@@ -144,7 +146,7 @@ func barColumns(bar area, bs []vmm.Bucket, limit int) {
 	}
 	for x, c := range cols {
 		switch n := float64(c.Over[limit]); {
-		case c.Knob:
+		case c.Knob && x > now:
 			bar.put(x, 0, '┆', knobMark)
 		case n > 0:
 			bar.put(x, 0, runes.LowerBlockElementFromFloat64(max(math.Round(n/most*8), 2)/8), late)

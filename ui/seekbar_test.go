@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 
 	"ticktrap/internal/clock"
@@ -56,5 +57,21 @@ func TestLargeScreensHaveTheBarAtTheHeadToo(t *testing.T) {
 		if seeks := len(r.s.Done) > 0; seeks != tt.replaying {
 			t.Errorf("%d×%d, in the past %v: G seeks: %v", tt.w, tt.h, tt.replaying, seeks)
 		}
+	}
+}
+
+func TestTurnedKnobHasOneMarkOnTheBar(t *testing.T) {
+	r := newRig(t, 200, 60, 11_500)
+	st := &r.m.frame.State
+	at := st.KnobTurns.Last(0).At
+	line := vmm.Timeline{To: st.Now * 2, Complete: true, Buckets: make([]vmm.Bucket, 512)}
+	for _, knob := range []clock.TSC{at, st.Now + st.Now/2} { // one passed, one ahead
+		line.Buckets[int(512*int64(knob)/int64(line.To))].Knob = true
+	}
+	r.s.Timeline, r.s.Status.Replaying, r.s.Status.Head = line, true, st.Now*2
+	r.frame()
+	rows := strings.Split(r.screen(), "\n")
+	if n := strings.Count(rows[60-footerRows-1], "┆"); n != 1 {
+		t.Errorf("%d marks of turned knobs without a key, want that of the future: %s", n, rows[60-footerRows-1])
 	}
 }
