@@ -10,8 +10,8 @@ import (
 // the same value, one step of the register that the address or the count is in,
 // a comparison, and the branch back. Guests spend much of their time in such
 // loops, and each iteration is the last one with other numbers: they are done in
-// one go, up to the limit, the end of the page that may be written directly, or
-// the end of the loop. The result is the same as instruction by instruction.
+// one go, up to the limit, the end of the loop or a store that faults or leaves the
+// guest. The result is the same as instruction by instruction.
 type fill struct {
 	// step is added to register reg, modulo mask.
 	reg  uint8
@@ -119,40 +119,52 @@ func (c *CPU) fill(b *block) bool {
 	limit, size, width := sext(f.imm+c.r[f.other], cmp.size), store.size, uint64(store.size)
 	room := (uint64(c.until-c.now) - uint64(b.last) - 1) / uint64(b.cycles) // iterations after the first
 	var (
-		n     uint64
-		p     *page
-		tag   uint64 // of the page p
-		again bool
-		x, y  int64
+		n    uint64 // iterations not yet accounted for
+		p    *page
+		tag  uint64 // of the page p
+		x, y int64
+		ip   = c.r[regIP]
 	)
-	for again = true; again && n <= room; n++ {
+	for again := true; again && n <= room; n++ {
 		a := c.linear(store)
-		if t := a&^pageMask | c.tlb.keyW; p == nil || t != tag {
+		if t := a&^pageMask | c.tlb.keyW; p == nil || t != tag || a&pageMask > pageSize-width {
 			e := &c.tlb.w[slot(a)]
-			if e.tag != t {
-				break
-			}
 			p, tag = e.page, t
+			if e.tag != t || a&pageMask > pageSize-width {
+				p = nil
+			}
 		}
-		if a&pageMask > pageSize-width {
-			break
+		if p != nil {
+			pokeN(p, a&pageMask, size, v)
+		} else {
+			c.filled(b, n, x, y)
+			n, room = 0, room-n
+			c.r[regIP] = (ip + uint64(store.end)) & c.w.ipMask
+			if store.fn(c, store); c.stop != stopNone {
+				c.halfway(b, 0, ip, 0)
+				return true
+			}
+			c.r[regIP] = ip
 		}
-		pokeN(p, a&pageMask, size, v)
 		c.r[f.reg] = (c.r[f.reg] + step) & f.mask
 		x, y = sext(c.r[f.reg], cmp.size), limit
 		if f.swapped {
 			x, y = y, x
 		}
-		again = holds(back.code, x, y)
+		if again = holds(back.code, x, y); !again {
+			c.r[regIP] = (ip + uint64(back.end)) & c.w.ipMask
+		}
 	}
+	c.filled(b, n, x, y)
+	return true
+}
+
+// filled accounts for n iterations of b, the last of which compared x with y.
+func (c *CPU) filled(b *block, n uint64, x, y int64) {
 	if n == 0 {
-		return false
+		return
 	}
-	c.cc = lazy{kind: ccSub, a: x, b: y, r: sext(uint64(x-y), cmp.size)}
+	c.cc = lazy{kind: ccSub, a: x, b: y, r: sext(uint64(x-y), b.ops[2].size)}
 	c.now += clock.TSC(n) * clock.TSC(b.cycles)
 	c.stats.Filled += n * fillOps
-	if !again {
-		c.r[regIP] = (c.r[regIP] + uint64(back.end)) & c.w.ipMask
-	}
-	return true
 }
