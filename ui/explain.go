@@ -57,7 +57,11 @@ func (m *Model) explainSelected() tea.Cmd {
 		m.refuse("there is no deadline to explain yet")
 		return nil
 	}
-	m.why = &explaining{x: explain.Explain(&s.f.Header, st, c), chain: *c, from: explain.ArmedIn(st, c), exit: exitOfChain(st, c)}
+	x := explain.Explain(&s.f.Header, st, c)
+	if m.opts.Findings != nil {
+		x.Findings = m.opts.Findings()
+	}
+	m.why = &explaining{x: x, chain: *c, from: explain.ArmedIn(st, c), exit: exitOfChain(st, c)}
 	return nil
 }
 
@@ -130,6 +134,7 @@ func explainLines(s *scene, e *explaining, w int) (out []explainLine) {
 			add(ps...)
 		}
 	}
+	out = append(out, findingLines(x.Findings, w)...)
 	for _, wh := range x.Withheld {
 		for i, l := range wrap(wh, w-4) {
 			add(piece{pickString(i == 0, "? ", "  "), warn, 0}, piece{l, dim, 0})

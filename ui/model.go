@@ -13,6 +13,7 @@ import (
 	"ticktrap/internal/clock"
 	"ticktrap/keymap"
 	"ticktrap/trace"
+	"ticktrap/trace/explain"
 	"ticktrap/vmm"
 )
 
@@ -47,6 +48,9 @@ type Options struct {
 	Late clock.Nanos
 	// Intro is what the run is for: the first notice, and on top of the help.
 	Intro string
+	// Findings tells what is known to be wrong with the run so far; nil if nobody
+	// looks. It is called with every frame, from the goroutine of the screen.
+	Findings func() []explain.Finding
 	// Try runs a deadline again with knobs turned; nil where the run cannot be
 	// repeated.
 	Try TryFunc
@@ -110,6 +114,8 @@ type Model struct {
 	buf    []byte
 	view   string
 	dirty  bool
+
+	told []string // findings that were told, by ID
 
 	// clip is an escape sequence that goes out with the next frame: it hands a
 	// line to the terminal's clipboard.
@@ -216,6 +222,7 @@ func (m *Model) takeFrame(f *vmm.Frame) {
 	if m.open != nil {
 		m.open.stepped(f)
 	}
+	m.tellFindings()
 	if f.Status.Notice != m.saidBy {
 		m.saidBy = f.Status.Notice
 		if m.saidBy != "" {

@@ -16,6 +16,9 @@ import (
 
 // runScreen opens the screen on a live run.
 func (o *runOptions) runScreen(env *Env, r *session.Runner) error {
+	if o.scenario != "" {
+		o.screen.ui.Findings = watchScreen(r).findings
+	}
 	live, err := session.NewLive(r, env.Wall, session.Options{Speed: o.speed, Paused: o.paused, Record: o.record})
 	if err != nil {
 		return with(ExitInput, err)

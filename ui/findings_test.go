@@ -1,0 +1,26 @@
+package ui
+
+import (
+	"testing"
+
+	"ticktrap/trace/explain"
+)
+
+func TestFindingsAreToldAndListed(t *testing.T) {
+	r := newRig(t, 140, 60, 11_500)
+	var fs []explain.Finding
+	r.m.opts.Findings = func() []explain.Finding { return fs }
+	r.press("2,up")
+	fs = []explain.Finding{{ID: "catch-up-storm", TSC: 269_039_072, Count: 247, Words: "it expired 4 times within 5578 cycles", Rule: "another kernel"}}
+	r.frame()
+	r.wants("found catch-up-storm at TSC 269,039,072: it expired 4 times within 5,578 cycles")
+	r.press("e,end")
+	r.wants("found in the run as a whole")
+	r.wants("247×, first at TSC 269,039,072")
+	r.wants("rule: another kernel")
+	r.press("esc")
+	r.frame()
+	if r.m.said != "" {
+		t.Errorf("the finding is told again: %q", r.m.said)
+	}
+}
