@@ -45,8 +45,15 @@ func adviseAdvance(b *builder) advice {
 	if b.c.Delta <= 0 && b.c.WaitAt != 0 {
 		return noAdvice
 	}
-	return b.to(trace.KnobAdvance, uint64(b.enough()))
+	if ns := b.enough(); ns <= maxAdvance {
+		return b.to(trace.KnobAdvance, uint64(ns))
+	}
+	return noAdvice // no advance is meant for that
 }
+
+// maxAdvance is LAPIC_TIMER_ADVANCE_NS_MAX (arch/x86/kvm/lapic.c): what adaptive
+// tuning takes for the way into the guest. Above it something else delays.
+const maxAdvance clock.Nanos = 5000
 
 // roundNS is the step in which proposals of times are made.
 const roundNS = 50

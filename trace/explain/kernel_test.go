@@ -8,6 +8,7 @@ import (
 	"ticktrap/trace"
 	"ticktrap/trace/explain"
 	"ticktrap/trace/ftrace"
+	"ticktrap/vmm"
 )
 
 // TestKernelTracesAreExplained explains every deadline of the kernel traces that
@@ -69,5 +70,42 @@ func checkSum(t *testing.T, x *explain.Explanation, c *trace.Chain) {
 	}
 	if len(x.Withheld) == 0 {
 		t.Errorf("deadline %d: a trace without costs proves everything", c.Num)
+	}
+}
+
+// An advance is for the way into the guest, a few microseconds. What a slow host
+// loses elsewhere is not cured by one.
+func TestNoAdvanceBeyondTheKernelsIsProposed(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "ftrace", "testdata", "ktrace-svm-6.12-spin.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	knobs := vmm.DefaultKnobs()
+	h := &trace.Header{Engine: "kvm", Provenance: trace.Measured, Hz: 2_000_000_000, Knobs: knobs.Values()}
+	var st trace.State
+	st.Reset(h)
+	var seen uint64
+	n := 0
+	_, err = ftrace.Read(f, ftrace.Options{}, trace.SinkFunc(func(e trace.Event) {
+		st.Apply(&e)
+		for ; seen < st.Chains.N; seen++ {
+			c := st.Chains.Get(seen)
+			if !c.Ran() || c.Late < 20_000 { // 10 us
+				continue
+			}
+			n++
+			for _, k := range explain.Explain(h, &st, c).Causes {
+				if k.Knob != trace.KnobAdvance.String() {
+					continue
+				}
+				if _, v, err := trace.ParseKnob(k.Knob, k.Value); err != nil || v != trace.AdvanceAdaptive && v > 5000 {
+					t.Errorf("deadline %d, late by %d cycles: timer-advance=%s for %s", c.Num, c.Late, k.Value, k.ID)
+				}
+			}
+		}
+	}))
+	if err != nil || n == 0 {
+		t.Fatalf("%d late deadlines, %v", n, err)
 	}
 }
