@@ -97,6 +97,11 @@ func (m *Machine) carryOut(p PCPU, v *vcpu, plan lapic.Plan, clause trace.Clause
 	}
 }
 
+// absurd is a distance that no host timer is programmed for. The deadline that
+// advance_periodic_target_expiration makes of a target in the past is so far ahead:
+// it tells nothing of when the timer was to fire. See lapic.AdvancePeriodic.
+const absurd clock.Cycles = 1 << 60
+
 // setBacking records which host timer backs v's timer, and reports a change.
 func (m *Machine) setBacking(p PCPU, v *vcpu, b trace.Backing, c trace.Clause, fire clock.TSC) {
 	if v.backing == b && b == trace.BackNone {
@@ -106,6 +111,9 @@ func (m *Machine) setBacking(p PCPU, v *vcpu, b trace.Backing, c trace.Clause, f
 	var early clock.Cycles
 	if fire != 0 && v.apic.Timer.Deadline != 0 {
 		early = v.toCommon(v.apic.Timer.Deadline).Sub(fire)
+		if early > absurd || early < -absurd {
+			early = 0
+		}
 	}
 	m.emit(p, v.id, trace.KindBacking, uint64(b), uint64(c), uint64(fire), uint64(early))
 }

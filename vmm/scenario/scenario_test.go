@@ -150,3 +150,18 @@ func TestUnknownScenarioNamesThoseThereAre(t *testing.T) {
 		t.Errorf("%v, want an error that lists the scenarios", err)
 	}
 }
+
+// A target in the past makes KVM's own deadline absurd; the host timer was not
+// programmed by it.
+func TestCatchingUpIsNotProgrammedAbsurdly(t *testing.T) {
+	s, err := scenario.ByName("catch-up-storm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := play(t, s, 1)
+	for i := range p.state.Chains.Len() {
+		if c := p.state.Chains.At(i); c.Advance < -1<<40 || c.Advance > 1<<40 || c.FireAt != 0 && c.FireAt.Sub(c.Fire) < 0 {
+			t.Fatalf("deadline %d: programmed %d cycles before its target, fired %d cycles after it was due", c.Num, c.Advance, c.FireAt.Sub(c.Fire))
+		}
+	}
+}
