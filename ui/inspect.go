@@ -113,7 +113,8 @@ func exitChain(s *scene, a area, x *trace.ExitRecord) {
 // deadline.
 func exitFacts(s *scene, x *trace.ExitRecord) [][]piece {
 	lines := [][]piece{
-		{{x.Reason.String(), value | strong, 0}, {"  v" + cpuWord(x.VCPU), vcpuStyle(x.VCPU), 0}, {" on pCPU " + cpuWord(x.PCPU), dim, 1}},
+		{{x.Reason.String(), value | strong, 0}, {"  v" + cpuWord(x.VCPU), vcpuStyle(x.VCPU), 0}, {" on pCPU ", dim, 1},
+			s.known(vmm.FigurePCPU, cpuWord(x.PCPU), dim, 1)},
 		{{"at      ", label, 0}, {"TSC " + group3(uint64(x.At)), value, 0}, {"  rip ", label, 1}, {hex(x.RIP), value, 1}},
 	}
 	for _, w := range exitDecoded(x) {

@@ -58,7 +58,7 @@ func TestGuestAheadOfTheScreenIsTold(t *testing.T) {
 	r.s.Status.Ahead = vmm.Ahead{Events: 30, Exits: 7}
 	r.frame()
 	r.wants("the guest is 7 exits ahead")
-	r.wants("measured 7 exits on")
+	r.wants("unmasked  measured 7 exits on")
 	r.press("6,enter")
 	r.wants("registers 7 exits on")
 	r.s.Status.Ahead = vmm.Ahead{Events: 30, Exits: 1, AtLeast: true}

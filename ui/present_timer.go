@@ -92,8 +92,9 @@ func timerFull(s *scene, a area, i int, v *trace.VCPU) {
 		{"  last exit ", label, 5}, {exitWord(v), value, 5},
 	})
 	a.text(0, 1, label, "LVTT")
-	x := a.cut(lab, 1, a.w-lab, value, lvttLine(v))
-	a.cut(x, 1, a.w-x, good, s.readOf(i))
+	tag := s.readOf(i)
+	x := a.cut(lab, 1, a.w-lab-textWidth(tag), value, lvttLine(v))
+	a.cut(x, 1, a.w-x, good, tag)
 	timerDeadline(s, a.sub(0, 2, a.w, 1), lab, v)
 	timerBacking(s, a.sub(0, 3, a.w, 1), lab, v)
 	timerSets(s, a.sub(0, 4, a.w, 1), lab, v)
