@@ -1,3 +1,5 @@
+//go:build unix
+
 package cli
 
 import (
@@ -10,11 +12,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 )
+
+// start starts cmd in a pseudo-terminal and returns the other end. The terminal is
+// raw from the beginning: it echoes nothing that is typed before the screen opens
+// or after it has closed.
+func start(t *testing.T, cmd *exec.Cmd) *os.File {
+	t.Helper()
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	defer theirs.Close()
+	if _, err := term.MakeRaw(int(theirs.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(ours, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return ours
+}
 
 // inTerminal runs the program in a pseudo-terminal of 100×30, types keys whenever
 // it has written something, and returns what it wrote. The program is the test
@@ -35,10 +63,7 @@ func inTerminal(t *testing.T, dir, keys string, args ...string) string {
 	// A terminal of tmux is not asked for its colours at the start: this one
 	// would not answer.
 	cmd.Env = []string{"TERM=tmux-256color", "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
-	if err != nil {
-		t.Skipf("no pseudo-terminal: %v", err)
-	}
+	tty := start(t, cmd)
 	defer tty.Close()
 	var out bytes.Buffer
 	for buf := make([]byte, 4096); ; {
