@@ -37,6 +37,7 @@ type kernelEngine struct {
 	batch   []trace.Event // read, not handed on yet
 	last    clock.TSC     // of the last event handed on
 	until   clock.TSC     // events later than that are not complete yet
+	parked  time.Time     // when Run last returned
 	slack   clock.Cycles  // traceSlack
 	knobs   vmm.Knobs
 	synic   bool // the SynIC that inhibits APICv is there
@@ -279,6 +280,9 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 	if _, _, ended := e.Ended(); ended {
 		return
 	}
+	if e.obs != nil && time.Since(e.parked) > longPause {
+		e.obs.clear()
+	}
 	e.tracing(true)
 	e.mu.Lock()
 	if e.how == trace.BadEnd {
@@ -304,13 +308,19 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 	e.mu.Unlock()
 	e.tracing(false)
 	e.collect(pollStopped)
+	e.tracing(true) // a host timer may fire while the threads are parked
+	e.parked = time.Now()
 	if !said {
 		e.hand(done)
 	}
 }
 
-// tracing turns the instance on or off: a paused guest has nothing to say, but
-// its threads' exits would still fill the buffer.
+// longPause is how long a guest may stand before what was traced meanwhile is
+// thrown away: by then it is mostly other VMs'.
+const longPause = time.Second
+
+// tracing turns the instance on or off. It is off while the rest of a run is
+// read, which would not end beside other VMs.
 func (e *kernelEngine) tracing(on bool) {
 	if e.obs == nil {
 		return
@@ -444,6 +454,7 @@ func (e *kernelEngine) Stop(how trace.EndKind) {
 	e.mu.Lock()
 	e.finish(how, 0, 0)
 	e.mu.Unlock()
+	e.tracing(false)
 	e.collect(pollStopped)
 	if how == trace.EndLimit && !e.told {
 		e.cut()

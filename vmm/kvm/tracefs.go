@@ -174,6 +174,14 @@ func (o *observer) on(on bool) error { return o.write("tracing_on", strconv.Itoa
 // line: on a host with one CPU the vCPU waits for it.
 const readSize = 1 << 10
 
+// clear throws away what was traced and not read.
+func (o *observer) clear() {
+	if f, err := os.OpenFile(filepath.Join(o.dir, "trace"), os.O_WRONLY|os.O_TRUNC, 0); err == nil {
+		f.Close()
+	}
+	o.have = 0
+}
+
 // poll decodes what has been traced since the last call, in at most limit reads
 // of a page: a guest may make events as fast as they can be read. It reports
 // whether that was all. Lines that were cut by the end of a read wait for their

@@ -48,6 +48,8 @@ func (e *kernelEngine) transplant() error {
 		panic("BUG: transplant of a running guest")
 	}
 	e.mu.Unlock()
+	e.tracing(false) // the making of a VM is none of the guest's doing
+	e.collect(pollStopped)
 	st, err := e.vm.save()
 	if err != nil {
 		return fmt.Errorf("saving the guest: %w", err)
