@@ -104,6 +104,8 @@ func (m *Machine) writeMSR(p PCPU, v *vcpu, index uint32, value uint64) bool {
 	case index == msrTSCAdjust:
 		m.setOffset(p, v, v.tscOffset+clock.Cycles(value)-v.msr.adjust)
 		return true
+	case m.cfg.Real: // KVM has all others, and this is one it has refused
+		return false
 	}
 	if r := v.msr.plain(index); r != nil {
 		*r = value
@@ -131,6 +133,8 @@ func (m *Machine) readMSR(p PCPU, v *vcpu, index uint32) (uint64, bool) {
 		return uint64(m.sample(p, v).Guest), true
 	case index == msrTSCAdjust:
 		return uint64(v.msr.adjust), true
+	case m.cfg.Real:
+		return 0, false
 	}
 	if r := v.msr.plain(index); r != nil {
 		return *r, true

@@ -222,6 +222,12 @@ var Probes = []Probe{
 			a.b(0x0f, 0x32) // rdmsr
 			a.keepLogged()
 		}},
+	{Name: "value that an MSR cannot have faults", Want: []uint64{1}, Log: []byte{vectorGP},
+		build: func(a *asm) {
+			a.x2apic()
+			a.wrmsr(0x401, 1) // IA32_MC0_STATUS takes 0 only
+			a.keepLogged()
+		}},
 	{Name: "APIC base beyond the physical address width faults", Want: []uint64{1, 0xfee00d00}, Log: []byte{vectorGP},
 		build: func(a *asm) {
 			a.x2apic()
