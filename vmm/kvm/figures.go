@@ -52,7 +52,7 @@ var kernelFigures = [vmm.NumFigures][]figureRow{
 		is(seen, "port or address of exits that reach user space")},
 	vmm.FigureExitCycles: {is(seen, "kvm_exit to kvm_entry, tracing included", traced), notTraced()},
 	vmm.FigureCosts:      {is(nothing, "the kernel's loop does not say what each phase took")},
-	vmm.FigureFastpath: {is(nothing, "timers take no fastpath on AMD before Linux 6.18", oldAMD),
+	vmm.FigureFastpath: {is(seen, "return value of svm_vcpu_run: writes of ICR and, from 6.12 on, HLT; timers take no fastpath on AMD before Linux 6.18", probed("vrun"), oldAMD),
 		is(seen, "return value of vmx_vcpu_run or svm_vcpu_run, and what the exit handler was given", probed("vrun")),
 		is(nothing, "only a probe on vmx_vcpu_run or svm_vcpu_run tells it")},
 	vmm.FigureClauses: {is(inferred, "the result and the rules of the kernel's version", probed("vrun")),
