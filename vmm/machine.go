@@ -297,9 +297,10 @@ func (m *Machine) account(p PCPU, ph trace.Phase, c clock.Cycles) {
 	if m.cfg.Real { // phases follow each other: a new one is seldom among the old
 		first = max(0, v.ncosts-1)
 	}
-	for i := first; i < v.ncosts; i++ {
-		if v.costs[i].Phase == ph {
-			v.costs[i].Cycles = min(v.costs[i].Cycles+c, trace.MaxPhaseCost)
+	known := v.costs[first:v.ncosts]
+	for i := range known {
+		if known[i].Phase == ph {
+			known[i].Cycles = min(known[i].Cycles+c, trace.MaxPhaseCost)
 			return
 		}
 	}
@@ -322,13 +323,11 @@ func (m *Machine) flushCosts(p PCPU, v *vcpu) {
 // emitCosts is flushCosts as of the time given, where there is something to
 // report.
 func (m *Machine) emitCosts(at clock.TSC, p PCPU, v *vcpu) {
-	var packed [costSlots / 2]uint64
-	for i := 0; i < v.ncosts; i += 2 {
-		packed[i/2] = trace.PackCosts(v.costs[i], v.costs[i+1])
-		v.costs[i], v.costs[i+1] = trace.PhaseCost{}, trace.PhaseCost{}
-	}
-	v.ncosts = 0
+	c := &v.costs
 	if !m.mute.Has(trace.KindCost) {
-		m.emitAt(at, p, v.id, trace.KindCost, packed[0], packed[1], packed[2], packed[3])
+		m.emitAt(at, p, v.id, trace.KindCost, trace.PackCosts(c[0], c[1]), trace.PackCosts(c[2], c[3]),
+			trace.PackCosts(c[4], c[5]), trace.PackCosts(c[6], c[7]))
 	}
+	*c = [costSlots]trace.PhaseCost{}
+	v.ncosts = 0
 }
