@@ -289,26 +289,20 @@ func (m *Machine) pay(p PCPU, ph trace.Phase) {
 // of one event are full, they are reported and filled anew.
 func (m *Machine) account(p PCPU, ph trace.Phase, c clock.Cycles) {
 	l := m.st.loaded[p]
-	if l < 0 || c <= 0 || m.mute.Has(trace.KindCost) {
+	if l < 0 || c <= 0 {
 		return
 	}
 	v := &m.vcpus[l]
-	first := 0
-	if m.cfg.Real { // phases follow each other: a new one is seldom among the old
-		first = max(0, v.ncosts-1)
-	}
-	known := v.costs[first:v.ncosts]
-	for i := range known {
-		if known[i].Phase == ph {
-			known[i].Cycles = min(known[i].Cycles+c, trace.MaxPhaseCost)
+	for i := range v.costs[:v.ncosts] {
+		if v.costs[i].Phase == ph {
+			v.costs[i].Cycles = min(v.costs[i].Cycles+c, trace.MaxPhaseCost)
 			return
 		}
 	}
 	if v.ncosts == costSlots {
 		m.flushCosts(p, v)
 	}
-	k := &v.costs[v.ncosts]
-	k.Phase, k.Cycles = ph, min(c, trace.MaxPhaseCost)
+	v.costs[v.ncosts] = trace.PhaseCost{Phase: ph, Cycles: min(c, trace.MaxPhaseCost)}
 	v.ncosts++
 }
 
