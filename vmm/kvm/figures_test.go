@@ -58,7 +58,8 @@ func TestFiguresFollowTheHost(t *testing.T) {
 		cure   string
 	}{
 		{"fastpath on Intel", hostFacts{intel, all}, vmm.FigureFastpath, vmm.OnMeasure, ""},
-		{"fastpath on AMD before 6.18", hostFacts{amd, all}, vmm.FigureFastpath, vmm.OnNothing, ""},
+		{"fastpath on AMD before 6.18", hostFacts{amd, all}, vmm.FigureFastpath, vmm.OnMeasure, ""},
+		{"fastpath on AMD without its probe", hostFacts{amd, observed{tracefs: true}}, vmm.FigureFastpath, vmm.OnNothing, "kprobe"},
 		{"fastpath without its probe", hostFacts{intel, observed{tracefs: true}}, vmm.FigureFastpath, vmm.OnNothing, "kprobe"},
 		{"exits without tracefs", hostFacts{intel, observed{}}, vmm.FigureExits, vmm.OnMeasure, "tracefs"},
 		{"lateness without tracefs", hostFacts{intel, observed{}}, vmm.FigureLateness, vmm.OnNothing, "tracefs"},
