@@ -108,7 +108,7 @@ func aheadPieces(st *vmm.Status) []piece {
 	if st.Ahead.AtLeast {
 		n += " or more"
 	}
-	return []piece{{"  the guest is ", warn, 0}, {n, warn | strong, 0}, {pickString(st.Ahead.Exits == 1, " exit", " exits") + " ahead", warn, 0},
+	return []piece{{"  the guest is ", warn, 0}, {n, warn | strong, 0}, {pickString(st.Ahead.Exits == 1 && !st.Ahead.AtLeast, " exit", " exits") + " ahead", warn, 0},
 		{" of what is shown", warn, 1}}
 }
 

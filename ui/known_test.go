@@ -63,7 +63,7 @@ func TestGuestAheadOfTheScreenIsTold(t *testing.T) {
 	r.wants("registers 7 exits on")
 	r.s.Status.Ahead = vmm.Ahead{Events: 30, Exits: 1, AtLeast: true}
 	r.frame()
-	r.wants("the guest is 1 or more exit ahead")
+	r.wants("the guest is 1 or more exits ahead")
 	r.wants("registers at least 1 exit on")
 	r.s.Status.Ahead = vmm.Ahead{}
 	r.frame()
@@ -126,5 +126,18 @@ func TestHelpSaysWhatFiguresRestOn(t *testing.T) {
 	r.wants("fastpath result — measured: a reading")
 	if strings.Contains(r.screen(), "LAPIC registers") {
 		t.Error("the help of Fastpath lists figures of Timer")
+	}
+}
+
+// The results of a kernel's fastpath are its own, whatever rules are nearest to it.
+func TestFastpathOfAKernelIsNotCalledARuleSet(t *testing.T) {
+	r := kernelRig(t, 200, 50)
+	r.press("3z")
+	r.wants("the kernel's, clauses of ")
+	r.s.Header.LAPIC = "vmm"
+	r.s.Status.Now++
+	r.frame()
+	if s := r.screen(); strings.Contains(s, "the kernel's, clauses") {
+		t.Errorf("the loop's own fastpath is called the kernel's:\n%s", s)
 	}
 }

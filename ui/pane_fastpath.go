@@ -16,7 +16,11 @@ type fastpathPane struct {
 func newFastpathPane() *fastpathPane { return &fastpathPane{} }
 
 func (p *fastpathPane) status(s *scene) string {
-	return showKnob(trace.KnobFastpath, s.knob(trace.KnobFastpath).Value)
+	rules := showKnob(trace.KnobFastpath, s.knob(trace.KnobFastpath).Value)
+	if s.f.Header.LAPIC == "kernel" { // its results are its own; the clauses are inferred by the nearest rules
+		return "the kernel's, clauses of " + rules
+	}
+	return rules
 }
 
 // reasons are the exit reasons seen, most frequent first.
