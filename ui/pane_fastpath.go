@@ -17,8 +17,8 @@ func newFastpathPane() *fastpathPane { return &fastpathPane{} }
 
 func (p *fastpathPane) status(s *scene) string {
 	rules := showKnob(trace.KnobFastpath, s.knob(trace.KnobFastpath).Value)
-	if s.f.Header.LAPIC == "kernel" { // its results are its own; the clauses are inferred by the nearest rules
-		return "the kernel's, clauses of " + rules
+	if s.f.Header.LAPIC == "kernel" { // the results are its own, the clauses inferred by the nearest rules
+		return "kernel ~" + rules
 	}
 	return rules
 }
