@@ -89,6 +89,9 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 		m.refuse(why)
 		return nil
 	}
+	if m.open != nil && a == keymap.End && m.frame.Status.Past { // as the header says
+		return m.seekEnd(keymap.Bottom)
+	}
 	if cmd, ok := m.moves(a); ok {
 		return cmd
 	}
