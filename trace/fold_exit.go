@@ -81,10 +81,13 @@ func foldEntry(s *State, v *VCPU, e *Event) {
 	}
 }
 
+// foldCost adds cycles to their phases and, until the VM-entry, to the exit: what
+// comes after it, such as a posted interrupt that arrives in the guest, is no work
+// of the host for that exit.
 func foldCost(s *State, v *VCPU, e *Event) {
 	var nowhere CostSplit
 	into := &nowhere
-	if x := s.current(v); x != nil {
+	if x := s.current(v); x != nil && x.EntryAt == 0 {
 		into = &x.Costs
 	}
 	seen := into.seen()
