@@ -1,9 +1,8 @@
-module ticktrap
+module codeberg.org/ticktrap/ticktrap
 
 go 1.26.0
 
 require (
-	boot.ticktrap/quiet v0.0.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/NimbleMarkets/ntcharts v0.4.0
 	github.com/cavaliergopher/cpio v1.0.1
@@ -58,5 +57,3 @@ tool (
 	golang.org/x/tools/cmd/stringer
 	honnef.co/go/tools/cmd/staticcheck
 )
-
-replace boot.ticktrap/quiet => ./internal/quiet

@@ -11,6 +11,8 @@ import (
 	"testing"
 )
 
+const module = "codeberg.org/ticktrap/ticktrap"
+
 // arrows is the table of allowed imports between packages of this module, for
 // non-test files. A new arrow is a change of this table.
 var arrows = map[string]string{
@@ -44,7 +46,7 @@ var arrows = map[string]string{
 	"vmm/scenario":          "vmm vmm/model vmm/guest lapic trace internal/clock",
 	"vmm/sweep":             "vmm vmm/session trace internal/clock internal/prose",
 	"vmm/vmmtest":           "*",
-	"ui":                    "ui/picture vmm trace trace/explain trace/diff trace/query lapic keymap internal/clock internal/prose",
+	"ui":                    "internal/quiet ui/picture vmm trace trace/explain trace/diff trace/query lapic keymap internal/clock internal/prose",
 	"ui/picture":            "",
 	"ui/uitest":             "ui vmm trace keymap internal/clock",
 	"screenshots":           "ui ui/picture ui/uitest vmm vmm/session vmm/rerun vmm/model vmm/guest trace trace/explain trace/query keymap internal/clock",
@@ -57,7 +59,7 @@ var foreign = map[string]string{
 	"internal/config": "github.com/pelletier/go-toml",
 	"internal/cli":    "github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi",
 	"trace":           "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
-	"ui": "boot.ticktrap/quiet github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
+	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
 	"vmm/kvm":         "golang.org/x/sys",
 	"internal/quiet":  "github.com/charmbracelet/",
@@ -130,7 +132,7 @@ func checkImport(t *testing.T, pkg, file, imp string) {
 		t.Errorf("%s: package %s has no row in the table of arrows", file, pkg)
 		return
 	}
-	if inner, ours := strings.CutPrefix(imp, "ticktrap/"); ours {
+	if inner, ours := strings.CutPrefix(imp, module+"/"); ours {
 		if !allows(row, inner) {
 			t.Errorf("%s: %s may not import %s: see the table of arrows", file, pkg, inner)
 		}

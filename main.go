@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"ticktrap/internal/cli"
+	"codeberg.org/ticktrap/ticktrap/internal/cli"
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:], cli.OS())) }

@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 func main() {

@@ -3,7 +3,7 @@ package lapic
 import (
 	"math"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Tuning says how timer_advance_ns is set.

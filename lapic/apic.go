@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Config is what a local APIC is built with.

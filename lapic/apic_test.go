@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestPowerUpState(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Verdict says what became of starting a host timer, or why it was not.

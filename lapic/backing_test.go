@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 var hv5 = HV{Usable: true, Multi: 5}

@@ -1,6 +1,6 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // deadlineGuard is the condition for IA32_TSC_DEADLINE to do anything: the timer
 // in TSC-deadline mode and, from 5.10 on, the APIC enabled by IA32_APIC_BASE. The

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Era is a range of kernel releases in which the timer code behaves alike.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // FuzzAccess runs a program of accesses: a byte of configuration, then records of

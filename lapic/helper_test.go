@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 const (

@@ -1,6 +1,6 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // ReadMSR is RDMSR of an MSR for which OwnsMSR is true; ok=false means #GP.
 func (a *APIC) ReadMSR(index uint32, now Sample) (v uint64, ok bool) {

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // drive takes a random walk through what a guest and a loop do with an APIC,

@@ -1,6 +1,6 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // Sample is one reading of the three clocks at the same moment.
 type Sample struct {

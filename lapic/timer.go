@@ -3,7 +3,7 @@ package lapic
 import (
 	"math/bits"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // TimerMode is the LVTT mode field, bits 18:17; values are the field's.

@@ -3,7 +3,7 @@ package lapic
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestCountStartsTheTimer(t *testing.T) {

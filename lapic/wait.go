@@ -1,6 +1,6 @@
 package lapic
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // WaitClause says why there is no wait before an entry.
 type WaitClause uint8

@@ -3,7 +3,7 @@ package lapic
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // expired is an APIC whose deadline has expired, with the timer's vector in IRR.

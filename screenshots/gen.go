@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"ticktrap/screenshots"
+	"codeberg.org/ticktrap/ticktrap/screenshots"
 )
 
 func main() {

@@ -6,10 +6,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/trace"
-	"ticktrap/ui"
-	"ticktrap/vmm"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // wall is the wall clock.

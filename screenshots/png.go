@@ -15,7 +15,7 @@ import (
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
 
-	"ticktrap/ui/picture"
+	"codeberg.org/ticktrap/ticktrap/ui/picture"
 )
 
 // The size of a cell and of the margin in pixels, and of the font.

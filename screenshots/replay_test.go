@@ -7,11 +7,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/trace"
-	"ticktrap/ui"
-	"ticktrap/ui/picture"
-	"ticktrap/vmm"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/ui/picture"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // paneText is the inside of a pane that has the whole screen. The height is

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/trace/query"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/rerun"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/rerun"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // Run is a built-in guest on the model, driven step by step: no clock, so the

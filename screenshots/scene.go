@@ -9,8 +9,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/ui"
-	"ticktrap/ui/picture"
+	"codeberg.org/ticktrap/ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/ui/picture"
 )
 
 // Scene is one picture: a run, the screen's size and theme, and what the user

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/ui/picture"
+	"codeberg.org/ticktrap/ticktrap/ui/picture"
 )
 
 func TestScenesShowWhatTheyAreFor(t *testing.T) {

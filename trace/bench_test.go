@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func BenchmarkApply(b *testing.B) {

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // lapicTwin drives one vCPU's timer as the loop does and keeps its own book of

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // The columns of an events block.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"ticktrap/internal/golden"
+	"codeberg.org/ticktrap/ticktrap/internal/golden"
 )
 
 // TestRecordingsOfFormat1AreRead: the file was written when the format was made.

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // PhaseCost is host time spent in one phase.
 type PhaseCost struct {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sort"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Cursor goes through the events of a recording. It belongs to one goroutine.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/golden"
+	"codeberg.org/ticktrap/ticktrap/internal/golden"
 )
 
 func TestEventDocsAreUpToDate(t *testing.T) {

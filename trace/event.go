@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // Event is one thing that happened in a run. It is a small value: it can be
 // copied, compared with == and kept. What A to D mean is said by the row of the

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 func foldExit(s *State, v *VCPU, e *Event) {
 	r := ExitReason(min(e.A, uint64(ExitOther)))

@@ -3,7 +3,7 @@ package trace
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // A period's host timer is an estimate until it fires: the fire says what it was

@@ -3,7 +3,7 @@ package trace
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // What the kernel's tracepoints leave out, other events tell.

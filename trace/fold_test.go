@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // TestStreams folds each stream of testdata/streams and compares what its state

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // foldArm begins a deadline, or with target 0 ends one. Every arming by the guest
 // drops an expiry that has not been injected yet. An arm event of a periodic

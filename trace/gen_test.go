@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // drawEvent draws an event that Validate accepts.

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // Header describes a run: what a recording begins with and a screen shows on
 // top. Everything needed to run a model session again is in it.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // headerWire is the JSON of a recording's first block. Fields are only ever

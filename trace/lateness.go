@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // OnTimeBand is the error, in cycles, below which a deadline counts as on time:

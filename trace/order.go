@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Order checks that events can follow each other as an engine's do. Its zero

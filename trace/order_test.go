@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestOrder(t *testing.T) {

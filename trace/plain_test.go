@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestRingKeepsTheLastEntries(t *testing.T) {

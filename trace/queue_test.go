@@ -3,7 +3,7 @@ package trace
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestQueueCountsWhatDoesNotFit(t *testing.T) {

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // ExitRecord is one VM-exit and what was made of it. EntryAt is 0 while the
 // vCPU is in the host.

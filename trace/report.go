@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // ReportFormat is the version of the report's JSON: fields are added, never

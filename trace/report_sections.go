@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // sectionKinds are the kinds of events that each section of a report is computed

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ticktrap/internal/clock"
-	"ticktrap/internal/golden"
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/golden"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 func foldStream(t testing.TB, name string) (*Header, *State) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // Text returns the report for a terminal: at most 80 columns, aligned, sections

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // RateBuckets is the number of time buckets of Rates.
 const RateBuckets = 256

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // State is the fold of a run's events: everything that a screen or a report
 // shows. It is plain data. Reset begins a run, Apply takes the next event,

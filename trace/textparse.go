@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // SyntaxError is a line that is not the text form of an event.

@@ -1,6 +1,6 @@
 package trace
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // VCPU is one vCPU as its events tell. What no event has told yet is zero.
 type VCPU struct {

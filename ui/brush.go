@@ -3,8 +3,8 @@ package ui
 import (
 	"math"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // brushKind says in which chart deadlines are brushed.

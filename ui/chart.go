@@ -6,7 +6,7 @@ import (
 
 	"github.com/NimbleMarkets/ntcharts/canvas/runes"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // plot collects dots at braille resolution: two by four to a cell. The style of

@@ -5,11 +5,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/trace/diff"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // comparing is an open comparison. Its figures were taken when it was opened.

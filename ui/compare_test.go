@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/diff"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func lateness(vs ...clock.Cycles) *trace.Lateness {

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // View returns the frame as text. A panic is kept for Run; the next Update ends

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // exitMeans are mean cycles by reason over the exits that are kept: of host work,

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // filter keeps lines: those on which a condition holds, or that contain a text.

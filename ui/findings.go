@@ -3,7 +3,7 @@ package ui
 import (
 	"slices"
 
-	"ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 )
 
 // tellFindings says of a finding that is new: of each bug once.

@@ -3,7 +3,7 @@ package ui
 import (
 	"testing"
 
-	"ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 )
 
 func TestFindingsAreToldAndListed(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // group3 writes n with a comma between groups of three digits.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestNumbersAreGroupedAndSigned(t *testing.T) {

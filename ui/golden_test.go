@@ -9,10 +9,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/internal/clock"
-	"ticktrap/internal/golden"
-	"ticktrap/trace/diff"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/golden"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // TestPanesLookAsTheyDid compares whole screens as text: every pane focused at

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 // helpLine is a line of the help page: a key and words, or a heading.

@@ -1,9 +1,9 @@
 package ui
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // knobText is what the screen says of a knob: brief beside its value, about below

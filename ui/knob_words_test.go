@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestEveryKnobIsDescribedInFull(t *testing.T) {

@@ -3,9 +3,9 @@ package ui
 import (
 	"strconv"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // What a run on KVM is known of differs from figure to figure: the frame says on

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestPanesFillTheBodyWithoutOverlap(t *testing.T) {

@@ -1,6 +1,6 @@
 package ui
 
-import "ticktrap/keymap"
+import "codeberg.org/ticktrap/ticktrap/keymap"
 
 // lines is the selection in a sequence of numbered lines of which some are kept.
 type lines struct {

@@ -8,7 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // The time between two looks at the session: while something happens, and when

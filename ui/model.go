@@ -10,11 +10,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Options are the choices of whoever starts the screen. The zero value leaves

@@ -14,10 +14,10 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/ui/uitest"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/ui/uitest"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // rig is a screen over a scripted session, driven without a terminal.

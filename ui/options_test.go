@@ -6,9 +6,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/keymap"
-	"ticktrap/ui/uitest"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/ui/uitest"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestOptionsChooseKeysPaneZoomAndLateness(t *testing.T) {

@@ -1,11 +1,11 @@
 package ui
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/trace/query"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // paneID numbers the panes as their keys do, from 0.

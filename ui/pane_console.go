@@ -7,8 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"ticktrap/keymap"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // consolePane shows what the guest wrote to its serial port.

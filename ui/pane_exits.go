@@ -1,9 +1,9 @@
 package ui
 
 import (
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // exitsPane lists the VM-exits, newest last.

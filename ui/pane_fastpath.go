@@ -3,8 +3,8 @@ package ui
 import (
 	"slices"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // fastpathPane shows the hit rate of each exit reason.

@@ -3,9 +3,9 @@ package ui
 import (
 	"strings"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // kicksPane shows what kicks decided.

@@ -3,8 +3,8 @@ package ui
 import (
 	"strconv"
 
-	"ticktrap/keymap"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // knobsPane lists the knobs.

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 // timerPane shows each vCPU's timer.

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // fastTerms lists the terms of the fastpath's predicate for an exit under a rule

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // chainPhase is a stretch of a chain: from, to and how it looks.

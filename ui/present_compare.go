@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
 )
 
 // drawCompare draws the comparison over the body. What does not fit is scrolled.

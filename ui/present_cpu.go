@@ -5,8 +5,8 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // presentCPU draws registers and code of the exit's vCPU.

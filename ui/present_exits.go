@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // exitColumns are the columns of the exit list for a width: where each begins.

@@ -3,7 +3,7 @@ package ui
 import (
 	"math"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // fastOverTime draws what became of exits over the whole run as stacked columns.

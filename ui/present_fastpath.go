@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func presentFastpath(s *scene, a area, rs []trace.ExitReason, sel int) {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // provenanceWords says what the word in the header means.

@@ -3,8 +3,8 @@ package ui
 import (
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 const kickKnob = trace.KnobKick

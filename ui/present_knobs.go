@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // presentKnobs lists the knobs; below, what the selected one is and the turns so

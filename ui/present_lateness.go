@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // percentileRows are the rows of the percentiles table.

@@ -4,10 +4,10 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // axisCols is the width of the labels left of a chart.

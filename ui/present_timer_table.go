@@ -3,7 +3,7 @@ package ui
 import (
 	"strconv"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // timerColumns are the columns of the table of many vCPUs.

@@ -9,9 +9,9 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/keymap"
-	"ticktrap/trace/query"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // asking is what a prompt is for.

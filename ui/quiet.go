@@ -1,3 +1,3 @@
 package ui
 
-import _ "boot.ticktrap/quiet" // before Bubble Tea's init
+import _ "codeberg.org/ticktrap/ticktrap/internal/quiet" // before Bubble Tea's init

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // changed is the look of a register that an exit changed.

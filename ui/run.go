@@ -13,7 +13,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Run shows the screen of a session until the user quits or ctx is done. The

@@ -11,7 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/ui/picture"
+	"codeberg.org/ticktrap/ticktrap/ui/picture"
 )
 
 // savedMsg says where a picture went.

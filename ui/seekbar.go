@@ -6,10 +6,10 @@ import (
 	"github.com/NimbleMarkets/ntcharts/canvas/runes"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // hasBar reports whether the frame has a time line: a recording, or a run that can

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestInspectorGoesAlongWithSteps(t *testing.T) {

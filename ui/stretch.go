@@ -5,10 +5,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/diff"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // stretch is one side of a comparison: a run, or a part of it. Its figures are

@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/ui/uitest"
+	"codeberg.org/ticktrap/ticktrap/ui/uitest"
 )
 
 // inTerminal tells the test binary to be the program in the terminal: it holds

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // piece is a stretch of text in one style. Pieces of a higher drop number are

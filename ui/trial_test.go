@@ -7,9 +7,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 )
 
 // explainedRig is a screen on which a deadline with proposals is explained.

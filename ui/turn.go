@@ -3,8 +3,8 @@ package ui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // turner makes the handler that takes a knob's next value.

@@ -3,9 +3,9 @@ package ui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Update routes a message. A panic is kept for Run and ends the program.

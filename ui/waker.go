@@ -1,6 +1,6 @@
 package ui
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // waker is who called kvm_vcpu_kick.
 type waker uint8

@@ -1,9 +1,9 @@
 package ui
 
 import (
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // whyNot says in one sentence why an action is not possible now; empty if it is.

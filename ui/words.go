@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // clauseWords says each clause in words, as the reason why something was not

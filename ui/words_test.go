@@ -3,9 +3,9 @@ package ui
 import (
 	"testing"
 
-	"ticktrap/keymap"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestEveryClauseAndRouteHasWords(t *testing.T) {

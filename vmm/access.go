@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // HostWork spends a phase of host work on p that the host itself does, such as

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 const apicPage = 0x1000

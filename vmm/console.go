@@ -1,6 +1,6 @@
 package vmm
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // Console takes a byte that the guest wrote to its serial port. Bytes are
 // reported in one event per line, or when the event is full or the guest exits

@@ -1,7 +1,7 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // CPU executes the code of one vCPU. It knows no LAPIC, no devices and no time

@@ -3,8 +3,8 @@ package vmm
 import (
 	"testing"
 
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // TestPostedDeliveryRoutes walks the table of posted delivery: what is done

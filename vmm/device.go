@@ -1,6 +1,6 @@
 package vmm
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // Bus is the platform beside the vCPUs: ports, memory-mapped devices and their
 // timers. Calls come from the goroutine that owns the machine.

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Engine is one run of a guest. Its events go to the sink that it was made with,

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Exit is why a CPU stopped executing guest code. It is a value of fixed size.

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // fastRules is the fastpath of one rule set. A row lists what the era's exit

@@ -3,8 +3,8 @@ package vmm
 import (
 	"testing"
 
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 const future = 1_000_000

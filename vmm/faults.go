@@ -1,6 +1,6 @@
 package vmm
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // Faults is a set of known bugs, of kernels or of their users, that a machine can
 // be given on purpose to show what they look like. The zero value has none.

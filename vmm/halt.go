@@ -1,9 +1,9 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // runnable is kvm_arch_vcpu_runnable: what there is to run for, or BadWake.

@@ -3,8 +3,8 @@ package vmm
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
 )
 
 func TestPollingTimeFollowsTheLengthOfHalts(t *testing.T) {

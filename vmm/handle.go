@@ -1,9 +1,9 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // handlers are the slow exit handlers (kvm_vmx_exit_handlers), by reason. They

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // PCPU is the number of a host CPU.

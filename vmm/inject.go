@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // injectEvents is kvm_check_and_inject_events: with APICv only NMIs and PIC

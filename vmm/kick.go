@@ -1,6 +1,6 @@
 package vmm
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // kickResult is one row of the kick's decision table.
 type kickResult struct {

@@ -3,7 +3,7 @@ package vmm
 import (
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // The letters of the kick's decision table: building blocks that were executed.

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Stage is where a vCPU stands in the run loop. One Step carries out one stage;

@@ -1,9 +1,9 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // The MSRs that the loop emulates. Intel SDM vol. 4, 2.1 "Architectural MSRs".

@@ -1,6 +1,6 @@
 package vmm
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // Request is a set of KVM_REQ_* bits: work that a vCPU must do before it enters
 // the guest again.

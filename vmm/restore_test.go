@@ -3,9 +3,9 @@ package vmm
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // armedOutside is a vCPU whose timer is armed for 100000 cycles ahead, where a VMM

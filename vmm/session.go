@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Session is what the screen drives: a run on an engine or a recording, with the

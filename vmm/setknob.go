@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // DefaultKnobs are those of a recent Intel host: APICv, preemption timer,

@@ -3,8 +3,8 @@ package vmm
 import (
 	"testing"
 
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // aboutToSleep makes vCPU 0 halt, up to the moment between its last check and

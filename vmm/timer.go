@@ -1,9 +1,9 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // hv describes the preemption timer for v now, and the first clause of

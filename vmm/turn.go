@@ -1,9 +1,9 @@
 package vmm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // direct is what a CPU can have beside CPU: a Run that writes the exit where it is

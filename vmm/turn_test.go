@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // ports is a Bus on which every port reads 7. A write to port 1 raises the PIC's

@@ -1,8 +1,8 @@
 package vmm
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // waitExpire is kvm_wait_lapic_expire at its call site in the entry path.

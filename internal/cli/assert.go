@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ticktrap/trace"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // parseAsserts reads the conditions of --assert.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm/bench"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm/bench"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // benchOptions are the flags of bench.

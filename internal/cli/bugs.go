@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // bugWatch looks for known bugs in a run on the screen. Emit belongs to the run's

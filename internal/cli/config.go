@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ticktrap/internal/config"
-	"ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/internal/config"
+	"codeberg.org/ticktrap/ticktrap/ui"
 )
 
 func newConfig(env *Env) *cobra.Command {

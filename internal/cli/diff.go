@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/trace"
-	"ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
 )
 
 // diffOptions are the flags of diff.

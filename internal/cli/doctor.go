@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"ticktrap/vmm/kvm"
+	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
 )
 
 func newDoctor(env *Env) *cobra.Command {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // ExitCode is a status that the program ends with.

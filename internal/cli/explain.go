@@ -13,15 +13,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/rerun"
-	"ticktrap/vmm/scenario"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/rerun"
+	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // explainOptions are the flags of explain, those of run included.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/trace"
-	"ticktrap/trace/export"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/export"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // exportOptions are the flags of export.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/trace"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 func newGuests(env *Env) *cobra.Command {

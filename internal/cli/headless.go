@@ -7,10 +7,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // runHeadless runs to a limit or the guest's end and prints the report.

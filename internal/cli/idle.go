@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // noteIdle says of each knob that was asked for, by --knob or --at, why it has no

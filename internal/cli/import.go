@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
 )
 
 // importOptions are the flags of import.

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/kvm"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // kvmFactory is the KVM run that the flags describe.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/trace"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 func newReplay(env *Env) *cobra.Command {

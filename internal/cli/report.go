@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func newReport(env *Env) *cobra.Command {

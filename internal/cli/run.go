@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // runOptions are the flags of run.

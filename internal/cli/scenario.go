@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/internal/prose"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/scenario"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 func newScenarios(env *Env) *cobra.Command {

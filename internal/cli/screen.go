@@ -8,10 +8,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"ticktrap/ui"
-	"ticktrap/vmm"
-	"ticktrap/vmm/scenario"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // runScreen opens the screen on a live run.

@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/session"
-	"ticktrap/vmm/sweep"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/vmm/sweep"
 )
 
 // sweepOptions are the flags of sweep, those of run included.

@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/ui"
-	"ticktrap/vmm/rerun"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/vmm/rerun"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // trier tries knobs on a deadline of a run on the screen, by repeating its branch

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/scenario"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // verifyRecording runs the run of a recording again and compares the events.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"ticktrap/trace"
-	"ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // printWhere lists the moments of a recording at which a condition holds: the

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 // Config is what a file says, with the defaults for what it does not. It is

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/keymap"
-	"ticktrap/ui"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/ui"
 )
 
 func TestSettingsAreReadWithTheirLines(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"ticktrap/internal/config"
+	"codeberg.org/ticktrap/ticktrap/internal/config"
 )
 
 func main() {

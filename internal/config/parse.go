@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 // Parse reads the text of a configuration file; name is for the errors, which are

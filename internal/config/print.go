@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 // Text is the configuration in force as a file that Parse reads, each line with

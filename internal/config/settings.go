@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // The words that settings take. A test compares them with those of the packages

@@ -6,7 +6,7 @@
 // screen chooses its theme from the environment and needs no answer. Setting the
 // answer beforehand is only possible in an init that runs before Bubble Tea's.
 // Go initialises packages by import path as soon as their imports are ready, so
-// this package is a module whose path sorts before it.
+// this package's path must sort before its: the module's path does.
 package quiet
 
 import "github.com/charmbracelet/lipgloss"

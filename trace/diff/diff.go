@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Options says how runs are compared.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/diff"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // side runs a built-in guest on the model and collects it.

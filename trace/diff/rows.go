@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 )
 
 // perDeadline divides a count by the deadlines handled.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 )
 
 // Side is one of the two runs that are compared.

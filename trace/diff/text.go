@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // maxRows is how many rows of a kind the text shows.

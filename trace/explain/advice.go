@@ -1,8 +1,8 @@
 package explain
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // advice is a knob that would change a cause; Knob is BadKnob if none would.

@@ -3,8 +3,8 @@ package explain
 import (
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // ArmedIn is when the exit in which c was armed began, 0 if that is not known: the

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/trace/ftrace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // TestKernelTracesAreExplained explains every deadline of the kernel traces that

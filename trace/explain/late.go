@@ -3,8 +3,8 @@ package explain
 import (
 	"slices"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // late lays out the chain of a deadline that was late, or is overdue.

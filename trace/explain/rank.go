@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // nanos converts cycles, rounding to the nearest nanosecond.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"sort"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // steps is the chain in words, in the order of time.

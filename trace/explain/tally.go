@@ -3,8 +3,8 @@ package explain
 import (
 	"sort"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Tally adds up the causes of all deadlines of a run. Earliness counts negative,

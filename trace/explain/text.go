@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // Text returns the explanation for a terminal of 80 columns.

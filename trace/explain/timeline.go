@@ -3,8 +3,8 @@ package explain
 import (
 	"sort"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // piece is a stretch of the vCPU's time: in the guest (exit is nil), or in the

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Finding is something that is wrong with a run as a whole, beside any one

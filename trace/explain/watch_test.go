@@ -3,9 +3,9 @@ package explain_test
 import (
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // TestHealthyRunsHaveNoFindings runs every built-in guest under several settings:

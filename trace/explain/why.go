@@ -3,7 +3,7 @@ package explain
 import (
 	"fmt"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // why is the decision that led to a cause, and its clause.

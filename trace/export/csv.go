@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // table writes rows as RFC 4180 asks: CRLF, commas, quotes where a cell holds

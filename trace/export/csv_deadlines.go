@@ -1,8 +1,8 @@
 package export
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // deadlines writes a row for each deadline, in the order in which their chains

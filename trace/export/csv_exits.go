@@ -3,8 +3,8 @@ package export
 import (
 	"strconv"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // exits writes a row for each VM-exit when the vCPU enters again. Exits that

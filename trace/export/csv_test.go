@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // rows reads a table as encoding/csv does, which wants RFC 4180, and returns its

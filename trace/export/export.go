@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Exporter writes one form. Event is called after s has applied e, Close after

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // chains finds the deadlines whose chain is complete. A handler's EOI comes

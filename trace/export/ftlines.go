@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // ftWriters is the table of what becomes a line. A writer returns false if this

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // ftraceText writes the lines that Linux 6.12 would have printed of the same

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
 )
 
 // readBack imports an exported text.

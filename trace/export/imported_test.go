@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
 )
 
 // imported makes a recording of a kernel trace, whose order and completeness are

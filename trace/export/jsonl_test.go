@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestJSONLinesHoldEveryEventAndField(t *testing.T) {

@@ -1,6 +1,6 @@
 package export
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // openExits follows the exit that each vCPU is in. It keeps a copy of the record,
 // for the ring of State loses one when other vCPUs exit often during a halt.

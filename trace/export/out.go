@@ -3,7 +3,7 @@ package export
 import (
 	"io"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // out collects bytes and writes them in large pieces. The first error stays.

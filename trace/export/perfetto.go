@@ -3,8 +3,8 @@ package export
 import (
 	"strconv"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // perfetto writes a trace for Perfetto. The virtual machine is a process with a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestPerfettoSlicesAddUpToTheState(t *testing.T) {

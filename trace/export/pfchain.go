@@ -3,8 +3,8 @@ package export
 import (
 	"strconv"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // chainSteps are the steps of a deadline that become instants on its vCPU's

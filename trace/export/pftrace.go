@@ -3,8 +3,8 @@ package export
 import (
 	"strconv"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // The fields of Perfetto's trace format that are written, by message. Source:

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Options are what the caller knows about a trace beside its text.

@@ -3,8 +3,8 @@ package ftrace
 import (
 	"bytes"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // acceptIRQ is an interrupt handed to a vCPU's LAPIC. How it was handed over

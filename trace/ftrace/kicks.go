@@ -1,8 +1,8 @@
 package ftrace
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // pendingKick is a kick whose decision the next line of its CPU tells.

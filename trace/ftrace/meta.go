@@ -3,7 +3,7 @@ package ftrace
 import (
 	"bytes"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // meta takes lines that are no events: headers, notes about lost events and

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // maxLine bounds the length of a line; longer ones are no trace lines.

@@ -3,7 +3,7 @@ package ftrace
 import (
 	"bytes"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // exitRow is an exit reason under the names that printers give it.

@@ -3,8 +3,8 @@ package ftrace
 import (
 	"bytes"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // deadlineWrite is a write of the TSC-deadline MSR. It is reported before what

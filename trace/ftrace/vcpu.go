@@ -1,8 +1,8 @@
 package ftrace
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // vcpu is what the decoder knows of one vCPU.

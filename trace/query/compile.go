@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Program is a compiled expression.

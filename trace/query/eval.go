@@ -1,7 +1,7 @@
 package query
 
 import (
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // truth is the value of an expression: a comparison with what has no value is

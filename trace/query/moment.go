@@ -1,8 +1,8 @@
 package query
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Moment is what a condition looks at: one event and what it completed. At a

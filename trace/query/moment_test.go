@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestConditionsSeeWhatAnEventCompleted(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // moment is a context as break conditions have it.

@@ -1,6 +1,6 @@
 package query
 
-import "ticktrap/trace"
+import "codeberg.org/ticktrap/ticktrap/trace"
 
 // The moments of records: what a filter over a list looks at. They hold no
 // event, so names of events alone, such as kick on an exit, have no value.

@@ -3,7 +3,7 @@ package query
 import (
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestFiltersSeeRecordsAsConditionsSeeMoments(t *testing.T) {

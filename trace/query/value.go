@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Unit is what a number counts.

@@ -1,6 +1,6 @@
 package uitest
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // code is the loop of the streams' guest at 0x401040:
 //

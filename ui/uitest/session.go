@@ -3,8 +3,8 @@ package uitest
 import (
 	"fmt"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Session plays events as a vmm.Session. It is deterministic: while it runs,

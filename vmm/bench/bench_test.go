@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // table is the whole table, measured once.

@@ -3,10 +3,10 @@ package bench
 import (
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // Size says how long measurements are.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // ErrStopped is returned by a measurement that was told to give up.

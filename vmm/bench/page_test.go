@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/golden"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/golden"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Verdict is how a row came out.

@@ -1,8 +1,8 @@
 package bench
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Kind is the benchmark of a row.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // Options say what a Run measures.

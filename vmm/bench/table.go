@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // The profiles of the machines.

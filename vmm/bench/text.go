@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // Text is the table for people: rows by series, the reason under each row, and a

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Where the ACPI tables lie in guest RAM: a page-aligned place below 1 MiB where

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Limits of Config.

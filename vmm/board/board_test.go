@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 var _ vmm.Bus = (*Board)(nil)

@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // DefaultEpoch is the wall-clock time of power-up unless Config says otherwise:
 // 2024-01-01 00:00:00 UTC.

@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // debugExitOut ends the guest: after a write of v the status is 2v+1, so that a
 // guest cannot claim the success of a plain power-off. Source: QEMU's

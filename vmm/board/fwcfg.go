@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // The fw_cfg items that the board has. Source: QEMU docs/specs/fw_cfg.rst,
 // "Selector (Control) Register" and the items' customary keys.

@@ -1,8 +1,8 @@
 package board
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // numPins is the number of I/O APIC inputs and of interrupt lines.

@@ -3,7 +3,7 @@ package board
 import (
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // ioapicSet writes an I/O APIC register.

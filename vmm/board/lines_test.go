@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // testHz is 1 GHz: one cycle is one nanosecond.

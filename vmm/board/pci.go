@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // pci is configuration mechanism 1 without a bus behind it: each device reads
 // as absent. Source: PCI Local Bus 3.0, 3.2.2.3.2 "Software Generation of

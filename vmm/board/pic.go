@@ -3,7 +3,7 @@ package board
 import (
 	"math/bits"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // pic is one 8259A. Source: Intel 8259A data sheet, "Programming the 8259A";

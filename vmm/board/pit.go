@@ -1,7 +1,7 @@
 package board
 
 import (
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // pitHz is the 8254's input clock in Hz, as KVM has it (KVM_PIT_FREQ in

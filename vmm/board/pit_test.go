@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // at is a time after n input clocks of the PIT, rounded up.

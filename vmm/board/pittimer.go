@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // irq0 is the PIT's interrupt line.
 const irq0 = 0

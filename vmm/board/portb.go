@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // refreshShift: the refresh bit toggles every 2^14 ns, as in KVM
 // (arch/x86/kvm/i8254.c, speaker_ioport_read); on a PC/AT every 15 us.

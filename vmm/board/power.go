@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // pmTimerHz is the ACPI power-management timer's frequency. Source: ACPI 6.5,
 // 4.8.2.1 "Power Management Timer".

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // act does one random access, at a port or address of the map or a near miss,

@@ -1,6 +1,6 @@
 package board
 
-import "ticktrap/internal/clock"
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // serialIRQ is the interrupt line of the first serial port.
 const serialIRQ = 4

@@ -3,7 +3,7 @@ package board
 import (
 	"encoding/binary"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // testMemSize is the size of the test device's memory window in bytes.

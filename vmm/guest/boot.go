@@ -3,7 +3,7 @@ package guest
 import (
 	"encoding/binary"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Segment attributes as vmm.Segment.Attr has them.

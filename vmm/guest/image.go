@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Format is the kind of a guest image.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Key is a parameter as --append takes it: key=value, separated by blanks.

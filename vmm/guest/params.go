@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // Mode says how a built-in guest waits.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 const testHz = clock.Hz(2_500_000_000)

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // runModel runs a built-in guest on the model for at most ms of guest time.

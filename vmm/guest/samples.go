@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // The results part of the parameter block, and the ring.

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // maxAccesses is the number of device accesses that one instruction can make.
 const maxAccesses = 16

@@ -3,8 +3,8 @@ package interp
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // benchGuests are endless loops of the kinds that guests are made of.

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // operands reads what follows the opcode.
 func (d *decoder) operands(o *op, f *form) {

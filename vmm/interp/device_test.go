@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // deviceTrace runs until HLT, answers every device read with the next of values,

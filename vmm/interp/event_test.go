@@ -3,8 +3,8 @@ package interp
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestLimitIsExact(t *testing.T) {

@@ -1,8 +1,8 @@
 package interp
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // The exception vectors. Intel SDM vol. 3A, 6.3.1 "External Interrupts" and

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // jump moves RIP to target, which must be canonical or within the code segment.
 func (c *CPU) jump(target uint64) bool {

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // regSize is the size of moves to and from control and debug registers.
 func (c *CPU) regSize() uint8 {

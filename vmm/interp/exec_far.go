@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // farPointer reads the operand of a far branch: immediate or memory.
 func (c *CPU) farPointer(o *op) (sel uint16, off uint64, ok bool) {

@@ -1,8 +1,8 @@
 package interp
 
 import (
-	"ticktrap/vmm"
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // The bits of the x87 status word. Intel SDM vol. 1, 8.1.3 "x87 FPU Status

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm/interp/softfloat"
+import "codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 
 // fpuBinary is an operation on ST(0) and another operand.
 type fpuBinary func(e *softfloat.Env, f softfloat.Format, st0, x softfloat.Num) softfloat.Num

@@ -1,7 +1,7 @@
 package interp
 
 import (
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func execFNINIT(c *CPU, _ *op) {

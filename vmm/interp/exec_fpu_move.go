@@ -1,8 +1,8 @@
 package interp
 
 import (
-	"ticktrap/vmm"
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // fpuLoad pushes a memory operand, converted exactly.

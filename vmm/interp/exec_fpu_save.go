@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // The FXSAVE area, which is also the legacy region of an XSAVE area. Intel SDM
 // vol. 1, 10.5.1 "FXSAVE Area" and 13.4 "XSAVE Area".

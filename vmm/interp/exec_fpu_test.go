@@ -3,7 +3,7 @@ package interp
 import (
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // newFloatMachine is a 64-bit machine whose system supports SSE and XSAVE.

@@ -3,7 +3,7 @@ package interp
 import (
 	"math"
 
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // The transcendental functions go through the host's double precision: results

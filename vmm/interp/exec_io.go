@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // portAllowed checks the right to use size ports from port. Intel SDM vol. 1,
 // 19.5 "Protected-Mode I/O".

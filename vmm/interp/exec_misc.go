@@ -1,8 +1,8 @@
 package interp
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // tscOf and uint64TSC convert cycle counts for comparison with TSC values.

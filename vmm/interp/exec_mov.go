@@ -3,7 +3,7 @@ package interp
 import (
 	"math/bits"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func movR[T sint](c *CPU, o *op) { put(c, o.dst, src[T](c, o)) }

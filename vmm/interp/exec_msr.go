@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // The model-specific registers that belong to the CPU. Intel SDM vol. 4, 2.1
 // "Architectural MSRs".

@@ -3,7 +3,7 @@ package interp
 import (
 	"math/bits"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // operand reads the E operand as size bytes.

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // monitor is the address range armed by MONITOR: one 64-byte line and what it
 // held then. Intel SDM vol. 3A, 9.10.5 "Monitor/Mwait Address Range

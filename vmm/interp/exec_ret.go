@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // execRETF is a far return, IRET without flags.
 func execRETF(c *CPU, o *op) {

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // shiftCount returns the masked count of a shift: an immediate, 1, or CL.
 func (c *CPU) shiftCount(o *op) uint {

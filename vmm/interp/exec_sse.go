@@ -1,7 +1,7 @@
 package interp
 
 import (
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // vec is the content of an XMM register, low half first.

@@ -1,7 +1,7 @@
 package interp
 
 import (
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // convert writes what f makes of the source, of which it reads n bytes (4, 8 or

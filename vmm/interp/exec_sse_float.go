@@ -3,7 +3,7 @@ package interp
 import (
 	"math"
 
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // lane is a floating-point operation on one element, rounded to f.

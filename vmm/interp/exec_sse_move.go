@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // loadWhole is V = W of 16 bytes.
 func loadWhole(aligned bool) family {

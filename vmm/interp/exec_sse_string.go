@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // stringCompare is PCMPESTRI and its kin. Intel SDM vol. 2B, 4.1 "Imm8 Control
 // Byte Operation for PCMPESTRI / PCMPESTRM / PCMPISTRI / PCMPISTRM".

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // push64 and pop64 are the forms of 64-bit code.
 func push64(c *CPU, v uint64) bool {

@@ -1,8 +1,8 @@
 package interp
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // stringStep is one iteration of a string instruction: it moves its pointers and

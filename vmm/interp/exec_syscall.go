@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // flatCode and flatData are the fixed segments of fast system calls. Intel SDM
 // vol. 2B, "SYSCALL—Fast System Call".

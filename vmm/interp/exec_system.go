@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // privileged raises #GP unless at level 0.
 func (c *CPU) privileged() bool {

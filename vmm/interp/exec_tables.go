@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // storeTable is SGDT and SIDT.
 func (c *CPU) storeTable(o *op, t vmm.Table) {

@@ -3,7 +3,7 @@ package interp
 import (
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // A fill is the loop of memset and of every array that is set up: one store of

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // fillLoops are loops behind which there is a HLT. RAX is an address, RCX a step,

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 // The physical layout of the machine that runs vectors.

@@ -1,8 +1,8 @@
 package interp
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 var _ vmm.CPU = (*CPU)(nil)

@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // The types of gates. Intel SDM vol. 3A, 6.11 "IDT Descriptors".
 const (

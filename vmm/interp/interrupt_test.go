@@ -3,7 +3,7 @@ package interp
 import (
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // frame reads n 8-byte words of the stack.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // The addresses that paging tests look at.

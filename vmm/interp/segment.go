@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // The bits of vmm.Segment.Attr.
 const (

@@ -1,7 +1,7 @@
 package interp
 
 import (
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // The limits of the search for busy-wait loops.

@@ -3,7 +3,7 @@ package interp
 import (
 	"strings"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // before checks that o is understood, and keeps the operands of comparisons.

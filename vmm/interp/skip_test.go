@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // loopPieces are the instructions that random loops are made of. A loop begins

@@ -3,7 +3,7 @@ package interp
 import (
 	"strings"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // A loop that compares the time-stamp counter with something is not the same in

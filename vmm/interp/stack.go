@@ -1,6 +1,6 @@
 package interp
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // stack pushes and pops without changing registers until done: an instruction
 // that faults half way leaves them as they were.

@@ -3,8 +3,8 @@ package interp
 import (
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // state is everything that Save keeps: plain values, comparable.

@@ -3,7 +3,7 @@ package interp
 import (
 	"math"
 
-	"ticktrap/vmm/interp/softfloat"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/softfloat"
 )
 
 // rowsFPU are the x87 instructions. Intel SDM vol. 2 by mnemonic; vol. 1, chapter

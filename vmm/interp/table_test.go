@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // everyRow calls f for each form of each opcode.

@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // readAPIC reads the in-kernel local APIC of a vCPU that is out of KVM_RUN.

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestRegisterPageIsDecoded(t *testing.T) {

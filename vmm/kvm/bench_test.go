@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // The guests of BenchmarkExit leave for one thing in an endless loop.

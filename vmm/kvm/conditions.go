@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"ticktrap/trace/ftrace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // hostFacts are what a host's KVM does and what of it can be observed.

@@ -3,8 +3,8 @@ package kvm
 import (
 	"fmt"
 
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // Config is what a run on KVM is made of.

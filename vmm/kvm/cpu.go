@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // CPU is one vCPU under KVM_RUN. It implements vmm.CPU for the run loop with the

@@ -5,8 +5,8 @@ package kvm
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 func TestHiddenFeaturesAreNotInCPUID(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // crew is the threads of a VM's vCPUs, one each. They run while the crew runs

@@ -5,7 +5,7 @@ package kvm
 import (
 	"encoding/binary"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // decode translates the exit in the run page, whose time and RIP are known. Port and memory accesses are

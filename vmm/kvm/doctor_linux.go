@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Doctor finds out what this host can do. As root it makes a tracefs instance

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/board"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/board"
 )
 
 // New makes a run on KVM, ready to start. Events go to sink, from within Run.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // runGuest runs a built-in guest for n samples or to its end.

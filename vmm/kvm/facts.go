@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // kernelFacts are what this host's KVM is and does.

@@ -3,7 +3,7 @@ package kvm
 import (
 	"fmt"
 
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // failure says in one sentence why KVM_RUN could not go on.

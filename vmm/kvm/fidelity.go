@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Fidelity is what docs/fidelity.md says of figures and knobs, generated from the

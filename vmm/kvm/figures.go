@@ -2,7 +2,7 @@
 
 package kvm
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 const (
 	seen     = vmm.OnMeasure

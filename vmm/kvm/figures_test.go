@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Each table says something of everything, and its last row always holds.

@@ -2,7 +2,7 @@
 
 package kvm
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // frame is a vCPU for the screen. Only a vCPU that is out of KVM_RUN has all of
 // its registers; of a running one the general ones of its last exit are known.

@@ -3,9 +3,9 @@
 package kvm
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // host implements vmm.Host on real time. Every vCPU's thread is a host CPU of

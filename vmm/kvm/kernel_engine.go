@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/ftrace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/board"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/board"
 )
 
 // kernelEngine runs a guest with KVM's own LAPIC. What the kernel's loop does is

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // knobRow is what can be done about a knob with the LAPIC in the kernel.

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // startChild runs a guest in a process of its own until the test's end, and sets

@@ -5,8 +5,8 @@ package kvm
 import (
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // ProbeDeadline finds out by trial how the TSC-deadline MSR can be trapped on

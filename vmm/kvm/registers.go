@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // gpr returns the field of a register by its encoding number.

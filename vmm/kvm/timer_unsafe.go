@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // kickSignal is the signal of timers and kicks. In KVM_RUN it makes that return

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
 )
 
 // tracefsRoots are where tracefs is mounted.

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // machineState is everything of a VM with in-kernel irqchip beside its memory.

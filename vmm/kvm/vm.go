@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // System is an open /dev/kvm.

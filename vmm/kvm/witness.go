@@ -3,8 +3,8 @@
 package kvm
 
 import (
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Figures implements vmm.Witness.

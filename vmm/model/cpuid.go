@@ -1,6 +1,6 @@
 package model
 
-import "ticktrap/vmm/interp"
+import "codeberg.org/ticktrap/ticktrap/vmm/interp"
 
 // The bits of CPUID leaf 1 that the machine adds to what the interpreter can do.
 // Intel SDM vol. 2A, CPUID "CPU Identification".

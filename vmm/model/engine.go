@@ -4,13 +4,13 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/board"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/interp"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/board"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp"
 )
 
 // Config is what a model run is made of. The zero values of numbers choose the

@@ -1,8 +1,8 @@
 package model
 
 import (
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Ended implements vmm.Engine.

@@ -3,9 +3,9 @@ package model
 import (
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // halves runs 2n deadlines of a guest and turns knobs after the first n. It

@@ -3,7 +3,7 @@ package model
 import (
 	"math/bits"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // noise is a small seeded generator (SplitMix64), a value so that a snapshot is

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 func TestDivisorAgreesWithRemainder(t *testing.T) {

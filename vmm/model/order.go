@@ -1,8 +1,8 @@
 package model
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // order hands events on in the order of their times. Each CPU emits in order,

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestProfilesParse(t *testing.T) {

@@ -1,9 +1,9 @@
 package model
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // turn lets CPU p act once: take an interrupt, switch threads, or carry out one

@@ -1,8 +1,8 @@
 package model
 
 import (
-	"ticktrap/trace"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // tellSamples reports, once and at the end of a run, what a built-in guest has

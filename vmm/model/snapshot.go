@@ -1,10 +1,10 @@
 package model
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/interp"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp"
 )
 
 // Snapshot is the whole state of a run at one moment. It does not change and can

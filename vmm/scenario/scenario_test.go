@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/explain"
-	"ticktrap/vmm"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/scenario"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // played is what a run of a scenario showed.

@@ -1,10 +1,10 @@
 package scenario
 
 import (
-	"ticktrap/lapic"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // The values of knobs that scenarios use.

@@ -3,8 +3,8 @@ package session
 import (
 	"fmt"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // toldBy is the kind of event that tells a figure.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/query"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // refuse says why a command is not possible, as far as the last frame tells.

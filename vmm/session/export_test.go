@@ -1,6 +1,6 @@
 package session
 
-import "ticktrap/vmm"
+import "codeberg.org/ticktrap/ticktrap/vmm"
 
 // ByHand is a Live whose loop a test turns, so that nothing happens at the same
 // time: each command is carried out at once, and each frame is preceded by a

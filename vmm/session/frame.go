@@ -1,7 +1,7 @@
 package session
 
 import (
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Frame implements vmm.Session.

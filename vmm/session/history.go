@@ -3,10 +3,10 @@ package session
 import (
 	"fmt"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/query"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // history makes a run on a Rewinder reversible: it keeps checkpoints along the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // stoppedAt says that a run stopped where a condition held, and what it stopped at.

@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 func TestPlaceSaysWhatAConditionStoppedAt(t *testing.T) {

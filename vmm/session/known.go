@@ -1,9 +1,9 @@
 package session
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // known is what a reversible run has come to on its present branch, in coarse

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Wall is the wall clock, which paces a virtual run.

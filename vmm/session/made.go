@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // Made is a knob turn that was made, with the engine's position.

@@ -14,8 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Marks are the bookmarks of a recording, in a file beside it. The file is text:

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/vmm"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 func TestBookmarksArePersistedBesideTheRecording(t *testing.T) {

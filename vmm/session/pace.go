@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
 // pace keeps virtual time in step with the wall clock.

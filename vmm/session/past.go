@@ -3,8 +3,8 @@ package session
 import (
 	"errors"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // A run that cannot be repeated goes back in what it has shown: Live puts a

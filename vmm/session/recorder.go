@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Recorder writes the events of a run to a file from the moment it is made.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"sort"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/trace/query"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Turn is a knob turn that waits for its deadline.

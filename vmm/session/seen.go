@@ -3,7 +3,7 @@ package session
 import (
 	"errors"
 
-	"ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // seen is what a run that cannot be repeated has shown so far, kept as a

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // Result is a finished sweep with its judgement, as plain data.

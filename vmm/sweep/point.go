@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
 // Point is the outcome of one setting. Times are nanoseconds of distance from

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
-	"ticktrap/vmm/model"
-	"ticktrap/vmm/session"
-	"ticktrap/vmm/sweep"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
+	"codeberg.org/ticktrap/ticktrap/vmm/sweep"
 )
 
 // plan is a run of the guest "deadline", spinning, with an advance of 1000 ns.

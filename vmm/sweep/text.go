@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // barWidth is the width of the longest bar of the chart.

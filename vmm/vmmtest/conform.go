@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm"
-	"ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // Target makes engines of one kind for the suite.

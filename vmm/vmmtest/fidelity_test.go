@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/golden"
-	"ticktrap/vmm/kvm"
-	"ticktrap/vmm/vmmtest/l1"
+	"codeberg.org/ticktrap/ticktrap/internal/golden"
+	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
+	"codeberg.org/ticktrap/ticktrap/vmm/vmmtest/l1"
 )
 
 const fidelityHead = `# Fidelity

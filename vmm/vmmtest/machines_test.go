@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ticktrap/vmm/vmmtest/l1"
+	"codeberg.org/ticktrap/ticktrap/vmm/vmmtest/l1"
 )
 
 // insideEnv is set for tests that run inside an emulated machine, so that they
@@ -25,7 +25,7 @@ const insideEnv = "TICKTRAP_INSIDE"
 const emulatorEnv = "TICKTRAP_EMULATOR"
 
 // testedPackages are the packages whose tests run inside the machines.
-var testedPackages = []string{"ticktrap/vmm/kvm", "ticktrap/vmm/vmmtest"}
+var testedPackages = []string{"codeberg.org/ticktrap/ticktrap/vmm/kvm", "codeberg.org/ticktrap/ticktrap/vmm/vmmtest"}
 
 // excluded are tests that an emulator's own fault breaks, or its speed.
 var excluded = map[l1.Vendor][]exclusion{

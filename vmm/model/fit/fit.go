@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm/bench"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/bench"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // The fit: rounds of Gauss–Newton on the logarithms of the costs.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"ticktrap/internal/clock"
-	"ticktrap/trace"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 func load(t *testing.T, name string) *model.Profile {

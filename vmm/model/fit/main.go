@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 func main() {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"ticktrap/internal/clock"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // spec is a profile to be fitted.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ticktrap/trace"
-	"ticktrap/vmm/model"
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
 
 // text is the profile as a file: every cost with its source.

@@ -9,7 +9,7 @@ import (
 
 // BuildInit compiles l1init into out.
 func BuildInit(ctx context.Context, out string) error {
-	return goTool(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", out, "ticktrap/vmm/vmmtest/l1/l1init")
+	return goTool(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", out, "codeberg.org/ticktrap/ticktrap/vmm/vmmtest/l1/l1init")
 }
 
 // Build compiles a program of this module into out, statically.

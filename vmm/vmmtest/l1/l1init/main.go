@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ticktrap/vmm/vmmtest/l1"
+	"codeberg.org/ticktrap/ticktrap/vmm/vmmtest/l1"
 )
 
 func main() {

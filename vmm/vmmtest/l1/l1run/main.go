@@ -4,7 +4,7 @@
 // program in it, with the console on standard output:
 //
 //	go run ./vmm/vmmtest/l1/l1run -vendor svm -kernel 6.12 -program ./ticktrap -- doctor
-//	go run ./vmm/vmmtest/l1/l1run -test ticktrap/vmm/kvm -- -test.v -test.run Probe
+//	go run ./vmm/vmmtest/l1/l1run -test ./vmm/kvm -- -test.v -test.run Probe
 //
 // With -commands FILE it runs a list of programs that -pack brings along, one
 // after the other: a JSON array of objects with Argv, Env and Fetch. With -i
@@ -26,7 +26,7 @@ import (
 
 	"golang.org/x/term"
 
-	"ticktrap/vmm/vmmtest/l1"
+	"codeberg.org/ticktrap/ticktrap/vmm/vmmtest/l1"
 )
 
 type options struct {

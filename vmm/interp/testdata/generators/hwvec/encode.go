@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 // row describes one instruction form.

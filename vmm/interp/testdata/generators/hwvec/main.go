@@ -24,7 +24,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 func main() {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 // faultRows are instructions that raise an exception: #DE, #UD, #GP, #SS, #PF.

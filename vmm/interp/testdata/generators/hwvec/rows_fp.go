@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 // Condition code bits of the x87 status word.

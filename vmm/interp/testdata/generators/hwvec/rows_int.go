@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 // The flags, as rows name undefined ones.

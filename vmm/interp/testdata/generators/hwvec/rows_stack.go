@@ -3,7 +3,7 @@ package main
 import (
 	"encoding/binary"
 
-	"ticktrap/vmm/interp/interptest"
+	"codeberg.org/ticktrap/ticktrap/vmm/interp/interptest"
 )
 
 // target is an address on the code page for an indirect branch.
