@@ -24,6 +24,16 @@ func (b Binding) KeyNames(sep string) string {
 	return strings.Join(names, sep)
 }
 
+// PaneNames are the names of the panes, in the order of their keys.
+func PaneNames() (names []string) {
+	for _, b := range Default() {
+		if strings.HasPrefix(b.Name, "pane-") {
+			names = append(names, b.Short)
+		}
+	}
+	return names
+}
+
 // Markdown returns docs/keys.md: the table of keys by group.
 func Markdown(rows []Binding) string {
 	var b strings.Builder

@@ -22,21 +22,14 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.SpeedDown:    func(m *Model) tea.Cmd { return m.changeSpeed(-1) },
 	keymap.SpeedUp:      func(m *Model) tea.Cmd { return m.changeSpeed(+1) },
 
-	keymap.NextPane:      func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(+1)) },
-	keymap.PrevPane:      func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(-1)) },
-	keymap.PaneTimer:     func(m *Model) tea.Cmd { return m.focusOn(paneTimer) },
-	keymap.PaneDeadlines: func(m *Model) tea.Cmd { return m.focusOn(paneDeadlines) },
-	keymap.PaneFastpath:  func(m *Model) tea.Cmd { return m.focusOn(paneFastpath) },
-	keymap.PaneKicks:     func(m *Model) tea.Cmd { return m.focusOn(paneKicks) },
-	keymap.PaneKnobs:     func(m *Model) tea.Cmd { return m.focusOn(paneKnobs) },
-	keymap.PaneExits:     func(m *Model) tea.Cmd { return m.focusOn(paneExits) },
-	keymap.PaneConsole:   func(m *Model) tea.Cmd { return m.focusOn(paneConsole) },
-	keymap.Zoom:          func(m *Model) tea.Cmd { m.zoom = !m.zoom; return nil },
-	keymap.Layout:        (*Model).nextLayout,
-	keymap.Left:          func(m *Model) tea.Cmd { return m.turnSelected(true) },
-	keymap.Right:         func(m *Model) tea.Cmd { return m.turnSelected(false) },
-	keymap.Open:          (*Model).openSelected,
-	keymap.Back:          (*Model).back,
+	keymap.NextPane: func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(+1)) },
+	keymap.PrevPane: func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(-1)) },
+	keymap.Zoom:     func(m *Model) tea.Cmd { m.zoom = !m.zoom; return nil },
+	keymap.Layout:   (*Model).nextLayout,
+	keymap.Left:     func(m *Model) tea.Cmd { return m.turnSelected(true) },
+	keymap.Right:    func(m *Model) tea.Cmd { return m.turnSelected(false) },
+	keymap.Open:     (*Model).openSelected,
+	keymap.Back:     (*Model).back,
 
 	keymap.APICv:           turner(trace.KnobAPICv, false),
 	keymap.PostedTimer:     turner(trace.KnobPostedTimer, false),
@@ -97,6 +90,9 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 	}
 	if m.open != nil && slices.Contains(steps, a) {
 		m.open.follow = true
+	}
+	if p, ok := paneOf(a); ok {
+		return m.focusOn(p)
 	}
 	if h, ok := handlers[a]; ok {
 		return h(m)
@@ -270,20 +266,10 @@ func (m *Model) openSelected() tea.Cmd {
 	if m.why != nil {
 		return m.openExplained()
 	}
-	switch p := m.panes[m.focus].(type) {
-	case *exitsPane:
-		if n := p.chosen(m.scene()); n != trace.NoNum {
-			m.open = &inspector{num: n}
-			return nil
-		}
-		m.refuse("there is no exit to open yet")
-	case *knobsPane:
-		return m.turn(knobRows[p.sel].knob, false)
-	case *deadlinesPane:
-		return m.explainSelected()
-	default:
-		m.zoom = true
+	if p, ok := m.panes[m.focus].(opener); ok {
+		return p.open(m)
 	}
+	m.zoom = true
 	return nil
 }
 

@@ -11,6 +11,16 @@ import (
 	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
+var consoleRoom = room{
+	focus: keymap.PaneConsole, topic: "console",
+	footer: []keymap.Action{keymap.Filter, keymap.PageUp, keymap.End, keymap.RunPause, keymap.Zoom, keymap.Help,
+		keymap.Palette, keymap.Quit},
+	claim: func(_ claiming) share {
+		return share{want: 5, need: 4, extra: 14}
+	},
+	make: func() pane { return newConsolePane() },
+}
+
 // consolePane shows what the guest wrote to its serial port.
 type consolePane struct {
 	off    int // lines up from the newest

@@ -1,10 +1,27 @@
 package ui
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
+
+var deadlinesRoom = room{
+	focus: keymap.PaneDeadlines, topic: "deadlines", figure: vmm.FigureLateness,
+	footer: []keymap.Action{keymap.Explain, keymap.Right, keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepDeadline,
+		keymap.NextLate, keymap.Compare, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help,
+		keymap.Palette, keymap.Quit},
+	claim: func(c claiming) share {
+		if !c.timers {
+			return share{want: 7, need: 5} // it has nothing to show
+		}
+		return share{want: 12, need: 10, extra: 60}
+	},
+	make: func() pane { return newDeadlinesPane() },
+}
 
 // The views of the Deadlines pane.
 const (
@@ -223,6 +240,8 @@ func (p *deadlinesPane) filter(text string) *query.Error {
 }
 
 func (p *deadlinesPane) filtered() string { return p.match.text }
+
+func (p *deadlinesPane) open(m *Model) tea.Cmd { return m.explainSelected() }
 
 func (p *deadlinesPane) help() []string {
 	return []string{

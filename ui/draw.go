@@ -143,10 +143,6 @@ var footerActions = map[string][]keymap.Action{
 	"": {keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextPane, keymap.Zoom, keymap.Help, keymap.Palette,
 		keymap.Quit, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut,
 		keymap.AdvanceUp, keymap.Adaptive, keymap.WaitPlacement, keymap.Record},
-	"Exits":     {keymap.Open, keymap.Explain, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.StepDeadline, keymap.End, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"Deadlines": {keymap.Explain, keymap.Right, keymap.Open, keymap.Filter, keymap.RunPause, keymap.StepDeadline, keymap.NextLate, keymap.Compare, keymap.BackDeadline, keymap.Units, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
-	"Knobs":     {keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer, keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette, keymap.Quit},
-	"Console":   {keymap.Filter, keymap.PageUp, keymap.End, keymap.RunPause, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
 	"inspector": {keymap.Back, keymap.Explain, keymap.Left, keymap.Right, keymap.RunPause, keymap.StepExit, keymap.BackExit, keymap.Up, keymap.Down, keymap.Help, keymap.Quit},
 	"compare":   {keymap.Back, keymap.Left, keymap.Right, keymap.NextPane, keymap.Up, keymap.Down, keymap.Units, keymap.Picture, keymap.Help, keymap.Palette},
 	"explain":   {keymap.Explain, keymap.Open, keymap.Back, keymap.Up, keymap.Down, keymap.PageDown, keymap.Units, keymap.Picture, keymap.Help, keymap.Palette, keymap.Quit},
@@ -177,7 +173,7 @@ func (m *Model) drawFooter(s *scene, a area) {
 		}
 	}
 	x := 1
-	for _, act := range footerActions[m.front()] {
+	for _, act := range m.footer() {
 		key, short := m.keys.Key(act), m.keys.Binding(act).Short
 		if key == "" || (knobOfAction(act) != trace.BadKnob || act == keymap.Record) && m.whyNot(act) != "" {
 			continue // not in this session at all
@@ -246,8 +242,8 @@ func (m *Model) barWords(s *scene, act keymap.Action, key, short string) (string
 	return key, short
 }
 
-// front names what is in front, for the key bar.
-func (m *Model) front() string {
+// inFront names what is in front, for the key bar.
+func (m *Model) inFront() string {
 	switch {
 	case m.helping:
 		return "help"
@@ -258,10 +254,16 @@ func (m *Model) front() string {
 	case m.open != nil:
 		return "inspector"
 	}
-	if t := paneTitles[m.focus]; footerActions[t] != nil {
-		return t
-	}
 	return ""
+}
+
+// footer are the keys of the key bar now.
+func (m *Model) footer() []keymap.Action {
+	front := m.inFront()
+	if keys := rooms[m.focus].footer; front == "" && keys != nil {
+		return keys
+	}
+	return footerActions[front]
 }
 
 // drawInput draws the typed text and the cursor. It returns the first character

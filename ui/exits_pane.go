@@ -1,10 +1,23 @@
 package ui
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
+
+var exitsRoom = room{
+	focus: keymap.PaneExits, topic: "exits", figure: vmm.FigureExits,
+	footer: []keymap.Action{keymap.Open, keymap.Explain, keymap.Filter, keymap.RunPause, keymap.StepExit, keymap.BackExit,
+		keymap.StepDeadline, keymap.End, keymap.Zoom, keymap.Help, keymap.Palette, keymap.Quit},
+	claim: func(_ claiming) share {
+		return share{want: 7, need: 6, extra: 26}
+	},
+	make: func() pane { return newExitsPane() },
+}
 
 // exitsPane lists the VM-exits, newest last.
 type exitsPane struct {
@@ -102,6 +115,15 @@ func (p *exitsPane) filter(text string) *query.Error {
 }
 
 func (p *exitsPane) filtered() string { return p.match.text }
+
+func (p *exitsPane) open(m *Model) tea.Cmd {
+	if n := p.chosen(m.scene()); n != trace.NoNum {
+		m.open = &inspector{num: n}
+		return nil
+	}
+	m.refuse("there is no exit to open yet")
+	return nil
+}
 
 func (p *exitsPane) help() []string {
 	return []string{

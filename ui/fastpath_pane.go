@@ -5,7 +5,16 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
+
+var fastpathRoom = room{
+	focus: keymap.PaneFastpath, topic: "fastpath", figure: vmm.FigureFastpath,
+	claim: func(_ claiming) share {
+		return share{want: 8, need: 6, extra: 30}
+	},
+	make: func() pane { return newFastpathPane() },
+}
 
 // fastpathPane shows the hit rate of each exit reason.
 type fastpathPane struct {

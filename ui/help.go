@@ -30,7 +30,7 @@ func (m *Model) helpLines(w int) []helpLine {
 	if m.comparing != nil {
 		about = compareHelp
 	}
-	for _, p := range append(about, knownHelp(m.frame, paneTitles[m.focus])...) {
+	for _, p := range append(about, knownHelp(m.frame, rooms[m.focus].topic)...) {
 		for i, l := range wrap(p, w-4) {
 			out = append(out, helpLine{words: pickString(i == 0, "· ", "  ") + l})
 		}

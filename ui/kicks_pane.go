@@ -6,7 +6,16 @@ import (
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/query"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
+
+var kicksRoom = room{
+	focus: keymap.PaneKicks, topic: "kicks", figure: vmm.FigureKicks,
+	claim: func(_ claiming) share {
+		return share{want: 7, need: 6, extra: 36}
+	},
+	make: func() pane { return newKicksPane() },
+}
 
 // kicksPane shows what kicks decided.
 type kicksPane struct {

@@ -1,11 +1,27 @@
 package ui
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"strconv"
 
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
+
+var knobsRoom = room{
+	focus: keymap.PaneKnobs,
+	footer: []keymap.Action{keymap.Open, keymap.RunPause, keymap.APICv, keymap.PostedTimer, keymap.PreemptionTimer,
+		keymap.Fastpath, keymap.KickTaxCut, keymap.AdvanceUp, keymap.Adaptive, keymap.Help, keymap.Palette,
+		keymap.Quit},
+	claim: func(c claiming) share {
+		if c.h >= 52 { // room for what the selected one is, too
+			return share{want: 22, need: 9}
+		}
+		return share{want: 14, need: 9}
+	},
+	make: func() pane { return newKnobsPane() },
+}
 
 // knobsPane lists the knobs.
 type knobsPane struct{ sel int }
@@ -43,6 +59,8 @@ func (p *knobsPane) click(_ *scene, _, y int) bool {
 	p.sel = y
 	return again
 }
+
+func (p *knobsPane) open(m *Model) tea.Cmd { return m.turn(knobRows[p.sel].knob, false) }
 
 func (p *knobsPane) help() []string {
 	return []string{

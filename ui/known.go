@@ -27,15 +27,11 @@ func (s *scene) knowing() string {
 	return ""
 }
 
-// paneFigures are the figures that a pane is about.
-var paneFigures = map[paneID]vmm.Figure{paneDeadlines: vmm.FigureLateness, paneFastpath: vmm.FigureFastpath,
-	paneKicks: vmm.FigureKicks, paneExits: vmm.FigureExits}
-
 // basisOf says for a pane's title line what its figures rest on, if that is not a
 // measurement.
 func (s *scene) basisOf(id paneID) string {
-	f, ok := paneFigures[id]
-	if !ok {
+	f := rooms[id].figure
+	if f == vmm.BadFigure {
 		return ""
 	}
 	switch k := &s.f.Known[f]; k.Basis {
@@ -119,11 +115,11 @@ func pastPieces(s *scene) []piece {
 		{" back to now", text, 0}, {", TSC " + group3(uint64(s.f.Status.Head)), dim, 3}}
 }
 
-// knownHelp says what the figures of a pane rest on.
-func knownHelp(f *vmm.Frame, pane string) (out []string) {
+// knownHelp says what the figures on a topic rest on.
+func knownHelp(f *vmm.Frame, topic string) (out []string) {
 	for i := range f.Known {
 		k, spec := &f.Known[i], &vmm.FigureSpecs[i]
-		if k.Basis != vmm.BadBasis && spec.Pane == pane {
+		if k.Basis != vmm.BadBasis && spec.Topic == topic {
 			out = append(out, spec.Name+" — "+k.Basis.String()+": "+k.By)
 		}
 	}

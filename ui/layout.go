@@ -90,38 +90,14 @@ func arrangeGrid(arr *arrangement, body rect, vcpus int, timers bool, lay *layou
 	column := func(x, w int, ps []paneID) {
 		var claims []share
 		for _, p := range ps {
-			c := claimOf(p, body.h, w, vcpus)
-			if p == paneDeadlines && !timers {
-				c = share{p, 7, 5, 0} // it has nothing to show
-			}
+			c := rooms[p].claim(claiming{body.h, w, vcpus, timers})
+			c.pane = p
 			claims = append(claims, c)
 		}
 		placeColumn(arr, rect{body.x + x, body.y, w, body.h}, shares(body.h, claims))
 	}
 	column(0, body.w-right, lay.left)
 	column(body.w-right, right, lay.right)
-}
-
-// claimOf is what a pane claims of a column of h rows and w columns.
-func claimOf(p paneID, h, w, vcpus int) share {
-	switch p {
-	case paneTimer:
-		return share{p, timerRows(vcpus, w-2) + 2, 6, 0}
-	case paneDeadlines:
-		return share{p, 12, 10, 60}
-	case paneExits:
-		return share{p, 7, 6, 26}
-	case paneKnobs:
-		if h >= 52 { // room for what the selected one is, too
-			return share{p, 22, 9, 0}
-		}
-		return share{p, 14, 9, 0}
-	case paneFastpath:
-		return share{p, 8, 6, 30}
-	case paneKicks:
-		return share{p, 7, 6, 36}
-	}
-	return share{p, 5, 4, 14}
 }
 
 // share is a pane's claim on a column: what it wants at least, what it can live

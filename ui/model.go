@@ -83,46 +83,68 @@ type Model struct {
 	lays []layout
 	lay  int
 
-	open      *inspector  // the opened exit, nil if none
-	why       *explaining // the open explanation, nil if none
+	front
+	notices
+	turning
+	seeking
+	output
+
+	// before are the registers at the exits before the present ones.
+	before regsBefore
+	nanos  bool
+
+	failure *PanicError
+}
+
+// front is what stands over the panes. What is first here is in front of what
+// follows.
+type front struct {
 	prompt    *prompt
 	question  *question
 	helping   bool
 	helpOff   int
 	comparing *comparing        // the open comparison, nil if none
+	why       *explaining       // the open explanation, nil if none
+	open      *inspector        // the opened exit, nil if none
 	sheet     canvas            // what is scrolled over the body
 	lastText  [numAsking]string // what was typed last, by prompt
+}
 
-	// before are the registers at the exits before the present ones.
-	before regsBefore
+// notices is the notice line and what has been told on it.
+type notices struct {
+	said    string // last notice
+	saidBad bool
+	saidBy  string   // Status.Notice when it was last copied
+	told    []string // findings that were told, by ID
+}
 
-	held              hold
-	seeking, seekMore bool // a seek is on its way, and another is wanted
-	seekNext          clock.TSC
-
-	nanos    bool
-	said     string // last notice
-	saidBad  bool
-	saidBy   string // Status.Notice when it was last copied
+// turning is what was asked of the session and has not been seen in a frame, and
+// what the knob keys go back to.
+type turning struct {
 	lastRule uint64 // fastpath rule set to return to
 	lastCut  uint64 // kick algorithm with the tax cut to return to
 	wanted   [trace.NumKnobs]wish
 	pace     wish // the speed, as the bits of a float
+}
 
+// seeking is the pointer on the timeline.
+type seeking struct {
+	held       hold
+	away, more bool // a seek is on its way, and another is wanted
+	next       clock.TSC
+}
+
+// output is the drawn screen.
+type output struct {
 	canvas canvas
 	dots   plot
 	buf    []byte
 	view   string
 	dirty  bool
-
-	told []string // findings that were told, by ID
-
 	// clip is an escape sequence that goes out with the next frame: it hands a
 	// line to the terminal's clipboard.
 	clip   string
 	copied string // what was copied last
-
-	failure *PanicError
 }
 
 // frameStamp is what must differ for a frame to be worth drawing.
@@ -167,13 +189,12 @@ func New(session vmm.Session, opts Options) *Model {
 	if opts.NoColor {
 		opts.Theme = "mono"
 	}
-	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), dirty: true, zoom: opts.Zoom,
-		lastRule: uint64(vmm.Rules618), lastCut: uint64(vmm.KickKC), ready: &vmm.Frame{}}
+	m := &Model{link: newLink(session), opts: opts, keys: keymap.New(opts.Keys), zoom: opts.Zoom,
+		turning: turning{lastRule: uint64(vmm.Rules618), lastCut: uint64(vmm.KickKC)}, output: output{dirty: true}, ready: &vmm.Frame{}}
 	m.look = newStyles(opts.Theme, opts.Profile)
 	m.lays = chosenLayouts(&opts)
-	m.panes = [numPanes]pane{newTimerPane(), newDeadlinesPane(), newFastpathPane(), newKicksPane(), newKnobsPane(),
-		newExitsPane(), newConsolePane()}
 	for i, t := range paneTitles {
+		m.panes[i] = rooms[i].make()
 		if strings.EqualFold(t, opts.Focus) {
 			m.focus = paneID(i)
 		}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
@@ -22,9 +24,55 @@ const (
 	numPanes
 )
 
-var paneTitles = [numPanes]string{"Timer", "Deadlines", "Fastpath", "Kicks", "Knobs", "Exits", "Console"}
+// room is what the screen knows of a pane beside what the pane does itself.
+type room struct {
+	// focus is the action that goes there; its short words are the pane's title.
+	focus keymap.Action
+	// topic is that of the figures in its help (vmm.FigureTopics), figure the one
+	// whose basis its title line tells, if that is no measurement.
+	topic  string
+	figure vmm.Figure
+	// footer is the key bar while the pane is in front; nil is the common one.
+	footer []keymap.Action
+	// claim is what it claims of a column.
+	claim func(c claiming) share
+	make  func() pane
+}
 
-// pane is one of the seven. It keeps its own view state and draws from a scene.
+// claiming is what panes are told when a column is shared out.
+type claiming struct {
+	h, w, vcpus int
+	timers      bool // the guest seems to use timers
+}
+
+// rooms are the panes. A new one is a constant above, a row here, an action with a
+// row in package keymap, and files of its own.
+var rooms = [numPanes]room{
+	paneTimer: timerRoom, paneDeadlines: deadlinesRoom, paneFastpath: fastpathRoom, paneKicks: kicksRoom,
+	paneKnobs: knobsRoom, paneExits: exitsRoom, paneConsole: consoleRoom,
+}
+
+// paneTitles are the titles of the panes.
+var paneTitles = func() (titles [numPanes]string) {
+	for _, b := range keymap.Default() {
+		if p, ok := paneOf(b.Action); ok {
+			titles[p] = b.Short
+		}
+	}
+	return titles
+}()
+
+// paneOf is the pane that an action goes to; ok is false for other actions.
+func paneOf(a keymap.Action) (p paneID, ok bool) {
+	for p := range rooms {
+		if rooms[p].focus == a {
+			return paneID(p), true
+		}
+	}
+	return 0, false
+}
+
+// pane is one part of the screen. It keeps its own view state and draws from a scene.
 type pane interface {
 	// draw fills the inside of the pane's frame.
 	draw(s *scene, a area)
@@ -40,6 +88,10 @@ type pane interface {
 	// help is what the pane shows, as lines.
 	help() []string
 }
+
+// opener is a pane in which something can be opened; of any other, enter gives it
+// the whole screen.
+type opener interface{ open(m *Model) tea.Cmd }
 
 // filterer is a pane with lines that can be filtered.
 type filterer interface {

@@ -4,6 +4,14 @@ import (
 	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
+var timerRoom = room{
+	focus: keymap.PaneTimer, topic: "timer",
+	claim: func(c claiming) share {
+		return share{want: timerRows(c.vcpus, c.w-2) + 2, need: 6}
+	},
+	make: func() pane { return newTimerPane() },
+}
+
 // timerPane shows each vCPU's timer.
 type timerPane struct{ off int }
 

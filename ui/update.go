@@ -22,9 +22,9 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case frameMsg:
 		m.takeFrame(msg.frame)
 		next := m.link.frameCmd(m.ready, m.period())
-		if m.seeking = false; m.seekMore {
-			m.seekMore = false
-			return m, tea.Batch(m.seek(m.seekNext), next)
+		if m.away = false; m.more {
+			m.more = false
+			return m, tea.Batch(m.seek(m.next), next)
 		}
 		return m, next
 	case tea.WindowSizeMsg:
@@ -204,11 +204,11 @@ func (m *Model) drag(msg tea.MouseMsg) tea.Cmd {
 // seek asks for a time. While one is on its way only the latest wish is kept, so
 // that a drag does not queue up.
 func (m *Model) seek(t clock.TSC) tea.Cmd {
-	if m.seeking {
-		m.seekNext, m.seekMore = t, true
+	if m.away {
+		m.next, m.more = t, true
 		return nil
 	}
-	m.seeking = true
+	m.away = true
 	return m.do(vmm.Command{Verb: vmm.DoSeek, At: t})
 }
 

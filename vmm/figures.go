@@ -45,46 +45,49 @@ const (
 
 // FigureSpec describes a figure.
 type FigureSpec struct {
-	Name string
-	Pane string // title of the pane that shows it
-	Doc  string
+	Name  string
+	Topic string // what it is about: one of FigureTopics
+	Doc   string
 }
+
+// FigureTopics are what figures are about, in the order of the documentation.
+var FigureTopics = []string{"timer", "deadlines", "fastpath", "kicks", "exits", "console"}
 
 // FigureSpecs describes the figures, by Figure.
 var FigureSpecs = [NumFigures]FigureSpec{
-	FigureRegisters:  {"registers", "Exits", "general registers, RIP, RFLAGS and the code at RIP"},
-	FigureAPIC:       {"LAPIC registers", "Timer", "LVT entries, TPR, TMICT, TDCR, LDR, SVR and the TSC-deadline MSR"},
-	FigureCount:      {"TMCCT", "Timer", "the timer's current count"},
-	FigureSets:       {"IRR and ISR", "Timer", "interrupts requested and in service, and the PPR that follows"},
-	FigurePIR:        {"PIR and ON", "Timer", "posted interrupts not taken over yet, and the notification bit"},
-	FigureDeadline:   {"deadline", "Timer", "when the timer will fire, and since when it is armed"},
-	FigureBacking:    {"hv or sw", "Timer", "the host timer behind the guest's, and the clause that decided"},
-	FigureFire:       {"host timer", "Timer", "when the host timer is programmed to fire"},
-	FigureAdvance:    {"timer_advance_ns", "Timer", "how much earlier than the deadline that is, and how it was tuned"},
-	FigureDelta:      {"delta and wait", "Timer", "guest TSC minus deadline on arrival at the wait, and the cycles waited"},
-	FigurePending:    {"pending", "Timer", "an expiry that waits for the outer loop (lapic_timer.pending)"},
-	FigureWhere:      {"where", "Timer", "in the guest, in the host, polling or blocked"},
-	FigureMode:       {"mode", "Timer", "vcpu->mode as a kick sees it"},
-	FigureMP:         {"MP state", "Timer", "runnable, halted, waiting for SIPI"},
-	FigureRequests:   {"requests", "Timer", "vcpu->requests"},
-	FigureHalt:       {"halts", "Timer", "why a halt ended, polling time allowed and used"},
-	FigureOffset:     {"TSC offset", "Timer", "what the guest wrote to its TSC"},
-	FigureLateness:   {"lateness", "Deadlines", "TSC at the handler's first instruction minus deadline"},
-	FigureHostFire:   {"host fires", "Deadlines", "when the host timer fired"},
-	FigureExpiry:     {"expiry", "Deadlines", "when the deadline expired, the route and the clause"},
-	FigureDelivery:   {"delivery", "Deadlines", "the route of the interrupt to the vCPU, its source and the clause"},
-	FigureEOI:        {"EOI", "Deadlines", "when the handler ended"},
-	FigureExits:      {"exits", "Exits", "each VM-exit and VM-entry with reason, RIP and time"},
-	FigureExitInfo:   {"exit information", "Exits", "MSR and value, port, address"},
-	FigureExitCycles: {"cycles of an exit", "Exits", "from the exit to the next entry"},
-	FigureCosts:      {"cost by phase", "Exits", "what of these cycles each phase of the loop took"},
-	FigureFastpath:   {"fastpath result", "Fastpath", "what the fastpath made of an exit"},
-	FigureClauses:    {"fastpath clause", "Fastpath", "the first clause that failed"},
-	FigureKicks:      {"kicks", "Kicks", "each kick with its target and decision"},
-	FigureKickSteps:  {"kick ledger", "Kicks", "what a kick executed, and its cost"},
-	FigurePCPU:       {"pCPU", "Timer", "the host CPU of each vCPU, and when its thread was switched out"},
-	FigureConsole:    {"console", "Console", "what the guest wrote to its serial port"},
-	FigureSamples:    {"samples", "Deadlines", "latencies that a built-in guest measured itself"},
+	FigureRegisters:  {"registers", "exits", "general registers, RIP, RFLAGS and the code at RIP"},
+	FigureAPIC:       {"LAPIC registers", "timer", "LVT entries, TPR, TMICT, TDCR, LDR, SVR and the TSC-deadline MSR"},
+	FigureCount:      {"TMCCT", "timer", "the timer's current count"},
+	FigureSets:       {"IRR and ISR", "timer", "interrupts requested and in service, and the PPR that follows"},
+	FigurePIR:        {"PIR and ON", "timer", "posted interrupts not taken over yet, and the notification bit"},
+	FigureDeadline:   {"deadline", "timer", "when the timer will fire, and since when it is armed"},
+	FigureBacking:    {"hv or sw", "timer", "the host timer behind the guest's, and the clause that decided"},
+	FigureFire:       {"host timer", "timer", "when the host timer is programmed to fire"},
+	FigureAdvance:    {"timer_advance_ns", "timer", "how much earlier than the deadline that is, and how it was tuned"},
+	FigureDelta:      {"delta and wait", "timer", "guest TSC minus deadline on arrival at the wait, and the cycles waited"},
+	FigurePending:    {"pending", "timer", "an expiry that waits for the outer loop (lapic_timer.pending)"},
+	FigureWhere:      {"where", "timer", "in the guest, in the host, polling or blocked"},
+	FigureMode:       {"mode", "timer", "vcpu->mode as a kick sees it"},
+	FigureMP:         {"MP state", "timer", "runnable, halted, waiting for SIPI"},
+	FigureRequests:   {"requests", "timer", "vcpu->requests"},
+	FigureHalt:       {"halts", "timer", "why a halt ended, polling time allowed and used"},
+	FigureOffset:     {"TSC offset", "timer", "what the guest wrote to its TSC"},
+	FigureLateness:   {"lateness", "deadlines", "TSC at the handler's first instruction minus deadline"},
+	FigureHostFire:   {"host fires", "deadlines", "when the host timer fired"},
+	FigureExpiry:     {"expiry", "deadlines", "when the deadline expired, the route and the clause"},
+	FigureDelivery:   {"delivery", "deadlines", "the route of the interrupt to the vCPU, its source and the clause"},
+	FigureEOI:        {"EOI", "deadlines", "when the handler ended"},
+	FigureExits:      {"exits", "exits", "each VM-exit and VM-entry with reason, RIP and time"},
+	FigureExitInfo:   {"exit information", "exits", "MSR and value, port, address"},
+	FigureExitCycles: {"cycles of an exit", "exits", "from the exit to the next entry"},
+	FigureCosts:      {"cost by phase", "exits", "what of these cycles each phase of the loop took"},
+	FigureFastpath:   {"fastpath result", "fastpath", "what the fastpath made of an exit"},
+	FigureClauses:    {"fastpath clause", "fastpath", "the first clause that failed"},
+	FigureKicks:      {"kicks", "kicks", "each kick with its target and decision"},
+	FigureKickSteps:  {"kick ledger", "kicks", "what a kick executed, and its cost"},
+	FigurePCPU:       {"pCPU", "timer", "the host CPU of each vCPU, and when its thread was switched out"},
+	FigureConsole:    {"console", "console", "what the guest wrote to its serial port"},
+	FigureSamples:    {"samples", "deadlines", "latencies that a built-in guest measured itself"},
 }
 
 // String returns the figure's name.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/keymap"
 )
 
 // The words that settings take. A test compares them with those of the packages
@@ -16,7 +17,7 @@ var (
 	Themes  = []string{"dark", "light", "16", "mono"}
 	Engines = []string{"auto", "model", "kvm"}
 	Layouts = []string{"overview", "deadlines", "exits", "kicks"}
-	Panes   = []string{"Timer", "Deadlines", "Fastpath", "Kicks", "Knobs", "Exits", "Console"}
+	Panes   = keymap.PaneNames()
 )
 
 // Setting is a row of Settings.

@@ -245,5 +245,5 @@ func (r *Report) figure(section string, n vmm.Figure, k vmm.Known, cure string) 
 	if finding == Good && cure != "" { // it could be more
 		finding = Limited
 	}
-	r.add(section, spec.Pane+": "+spec.Name, finding, k.Basis.String()+": "+k.By, cure)
+	r.add(section, spec.Topic+": "+spec.Name, finding, k.Basis.String()+": "+k.By, cure)
 }

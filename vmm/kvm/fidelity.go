@@ -15,11 +15,11 @@ import (
 func Fidelity() string {
 	var b strings.Builder
 	b.WriteString("\n## Figures\n" + figuresHead)
-	b.WriteString("\n| pane | figure | model | kvm, LAPIC=vmm | kvm, LAPIC=kernel |\n|---|---|---|---|---|\n")
-	for _, pane := range figurePanes {
+	b.WriteString("\n| about | figure | model | kvm, LAPIC=vmm | kvm, LAPIC=kernel |\n|---|---|---|---|---|\n")
+	for _, topic := range vmm.FigureTopics {
 		for n := vmm.BadFigure + 1; n < vmm.NumFigures; n++ {
-			if spec := &vmm.FigureSpecs[n]; spec.Pane == pane {
-				fmt.Fprintf(&b, "| %s | **%s**: %s | **modelled** | %s | %s |\n", pane, spec.Name, spec.Doc, cell(known(loopFigures[n])),
+			if spec := &vmm.FigureSpecs[n]; spec.Topic == topic {
+				fmt.Fprintf(&b, "| %s | **%s**: %s | **modelled** | %s | %s |\n", topic, spec.Name, spec.Doc, cell(known(loopFigures[n])),
 					cell(kernelCell(n)))
 			}
 		}
@@ -50,9 +50,6 @@ const knobsHead = `
 VM over the same memory. *Host-wide* is a setting of the host: it is asked for
 first and put back at the end. *Fixed* and *gone* cannot be turned, and say why.
 `
-
-// figurePanes are the panes with figures, in the order of their keys.
-var figurePanes = []string{"Timer", "Deadlines", "Fastpath", "Kicks", "Exits", "Console"}
 
 func known(k vmm.Known) string { return bold(k.Basis.String(), k.By) }
 

@@ -16,7 +16,7 @@ import (
 func TestTablesOfFiguresAndKnobsAreComplete(t *testing.T) {
 	for n := vmm.BadFigure + 1; n < vmm.NumFigures; n++ {
 		spec := vmm.FigureSpecs[n]
-		if spec.Name == "" || spec.Doc == "" || !slices.Contains(figurePanes, spec.Pane) {
+		if spec.Name == "" || spec.Doc == "" || !slices.Contains(vmm.FigureTopics, spec.Topic) {
 			t.Errorf("figure %d: %+v", n, spec)
 		}
 		if k := loopFigures[n]; k.Basis == vmm.BadBasis || k.By == "" {
