@@ -421,11 +421,12 @@ const (
 	EndDeadlock            // every vCPU sleeps and nothing will wake one
 	EndError               // the engine failed
 	EndShutdown            // it asked the platform to power off
+	EndInternal            // KVM_EXIT_INTERNAL_ERROR: Code is the suberror, Detail the guest-physical address
 )
 
 // EndNames names the ways to stop.
 var EndNames = []string{"bad", "exit", "triple-fault", "unknown-instruction", "timeout", "limit", "stopped", "deadlock",
-	"error", "shutdown"}
+	"error", "shutdown", "internal-error"}
 
 // String returns the short name.
 func (e EndKind) String() string { return nameOf(EndNames, uint64(e)) }

@@ -62,7 +62,7 @@ func (o Options) forTerminal(env termenv.Environ) Options {
 // run ends with ctx or a signal. bubbletea's own signal handler is left out: on
 // a signal that also ends ctx it waits for an event loop that is gone.
 func run(ctx context.Context, m *Model, opts ...tea.ProgramOption) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	opts = append(opts, tea.WithContext(ctx), tea.WithoutSignalHandler())
 	_, err := tea.NewProgram(m, opts...).Run()

@@ -23,7 +23,7 @@ type Exit struct {
 	// String is true for INS and OUTS.
 	String bool
 	// Addr is the port, guest-physical address, MSR index, CPUID leaf (EAX),
-	// control or debug register number.
+	// control or debug register number, or an InternalError.
 	Addr uint64
 	// Data is the value written, or CPUID's ECX.
 	Data uint64
@@ -63,6 +63,20 @@ const (
 	ExitInternal           // KVM_EXIT_INTERNAL_ERROR
 	ExitFailEntry          // KVM_EXIT_FAIL_ENTRY
 	numExitKinds
+)
+
+// InternalError is the suberror of ExitInternal, which is its Addr; Data is the
+// guest-physical address that it is about. include/uapi/linux/kvm.h.
+type InternalError uint64
+
+// The internal errors that a guest can cause.
+const (
+	// InternalEmulation is KVM_INTERNAL_ERROR_EMULATION: an instruction that KVM would
+	// have to emulate and does not.
+	InternalEmulation InternalError = 1
+	// InternalDelivery is KVM_INTERNAL_ERROR_DELIVERY_EV: an access outside RAM while an
+	// event was delivered (vmx_handle_exit in arch/x86/kvm/vmx/vmx.c).
+	InternalDelivery InternalError = 3
 )
 
 // exitReasons maps kinds to the reasons that events carry.

@@ -142,14 +142,18 @@ func handleTPR(m *Machine, p PCPU, v *vcpu) { m.request(p, v, ReqEvent) }
 
 // handleEnd ends the run: the guest cannot go on.
 func handleEnd(m *Machine, p PCPU, v *vcpu) {
-	how, detail := trace.EndError, v.exit.RIP
+	how, code, detail := trace.EndError, uint32(0), v.exit.RIP
 	switch v.reason {
 	case trace.ExitTripleFault:
 		how = trace.EndTripleFault
 	case trace.ExitUnknownInstruction:
 		how, detail = trace.EndUnknown, v.info[0]
+	case trace.ExitInternalError:
+		if sub := InternalError(v.exit.Addr); sub == InternalEmulation || sub == InternalDelivery {
+			how, code, detail = trace.EndInternal, uint32(sub), v.exit.Data
+		}
 	}
-	m.Stop(p, how, 0, detail)
+	m.Stop(p, how, code, detail)
 }
 
 // handleIO emulates a port access.

@@ -84,7 +84,7 @@ func (o *benchOptions) run(env *Env) error {
 		opt.Progress = func(done, all int) { fmt.Fprintf(f, "\r%d of %d rows\x1b[K", done, all) }
 		defer fmt.Fprint(f, "\r\x1b[K")
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
 	results, err := bench.Run(ctx, opt)
 	switch {

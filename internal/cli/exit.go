@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // ExitCode is a status that the program ends with.
@@ -42,10 +43,10 @@ var exitCodes = []struct {
 	{ExitHost, "the host cannot do it: no engine, no memory, a KVM failure"},
 	{ExitTerminal, "the screen needs a terminal and there is none"},
 	{ExitAssert, "an assertion of --assert does not hold"},
-	{ExitGuest, "the guest crashed: triple fault, unknown instruction, deadlock"},
+	{ExitGuest, "the guest crashed: triple fault, unknown instruction, KVM internal error, deadlock"},
 	{ExitTimeout, "--timeout passed before the guest ended"},
 	{ExitDamaged, "a recording is damaged: the report covers what is whole"},
-	{ExitSignal, "stopped by SIGINT or SIGTERM"},
+	{ExitSignal, "stopped by SIGINT, SIGTERM or SIGHUP"},
 	{ExitStatus, "and more: 64 plus the guest's own exit status, from 65 to 127"},
 }
 
@@ -102,12 +103,24 @@ func guestEnd(st *trace.State) error {
 		return fail(ExitGuest, "the guest crashed: triple fault at RIP %#x", e.Detail)
 	case trace.EndUnknown:
 		return fail(ExitGuest, "the guest ran into an instruction that the interpreter does not know: % x", bytesOf(e.Detail))
+	case trace.EndInternal:
+		return fail(ExitGuest, "%s", internalError(vmm.InternalError(e.Code), e.Detail))
 	case trace.EndDeadlock:
 		return fail(ExitGuest, "the guest is stuck: every vCPU is halted and nothing is left to wake one")
 	case trace.EndTimeout:
 		return fail(ExitTimeout, "the guest did not end before the timeout")
 	}
 	return fail(ExitHost, "the engine stopped: %s", e.How)
+}
+
+// internalError says what KVM would give the guest up for.
+func internalError(sub vmm.InternalError, gpa uint64) string {
+	if sub == vmm.InternalDelivery {
+		return fmt.Sprintf("the guest crashed: delivering an event touched guest-physical %#x, which is not RAM "+
+			"(KVM_INTERNAL_ERROR_DELIVERY_EV)", gpa)
+	}
+	return fmt.Sprintf("the guest crashed: its instruction needs RAM at guest-physical %#x, where there is none "+
+		"(KVM_INTERNAL_ERROR_EMULATION)", gpa)
 }
 
 // bytesOf are the bytes packed into a word, lowest first, without trailing

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -96,9 +93,7 @@ func (o *explainOptions) explainLive(env *Env, pick explain.Pick) error {
 	f := explain.NewFinder(pick)
 	r.Tee(trace.SinkFunc(func(trace.Event) { f.Look(r.State()) }))
 	bugs := watch(r)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if end, err := o.run.drive(ctx, env, r); err != nil || codeOf(end) == ExitSignal {
+	if end, err := o.run.drive(r, &recording{}); err != nil || codeOf(end) == ExitSignal {
 		return errors.Join(err, end)
 	}
 	f.Finish(r.State())

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
@@ -35,22 +38,21 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if o.scenario != "" {
 		bugs = watch(r)
 	}
-	stopRecord, err := o.startRecord(r)
+	rec, err := o.startRecord(r)
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	end, err := o.drive(ctx, env, r)
+	end, err := o.drive(r, rec)
 	text.flush()
 	if err == nil {
 		err = text.err
 	}
-	if rerr := stopRecord(); err == nil {
-		err = rerr
-	}
+	rerr := rec.Close()
 	if err != nil {
-		return err
+		return errors.Join(err, rerr)
+	}
+	if rerr != nil { // the run itself is whole: its report is still true
+		end = with(ExitHost, rerr)
 	}
 	noteEngine(env.Err, r.Engine())
 	o.noteIdle(env.Err, r.Engine().Knobs())
@@ -73,53 +75,84 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 // engine could not go on.
 func (o *runOptions) ended(r *session.Runner) error {
 	err := guestEnd(r.State())
-	if e, ok := r.Engine().(interface{ Failure() string }); ok && codeOf(err) == ExitHost && e.Failure() != "" {
-		return fail(ExitHost, "%s", e.Failure())
+	if e, ok := r.Engine().(interface{ Failure() string }); ok && err != nil && e.Failure() != "" {
+		return fail(codeOf(err), "%s", e.Failure())
 	}
 	return err
 }
 
+// flushEvery is how much of a recording a killed program loses at most.
+const flushEvery = time.Second
+
 // drive runs the guest. end is how the run ended where that decides the exit
-// code before the guest's own status does.
-func (o *runOptions) drive(ctx context.Context, env *Env, r *session.Runner) (end, err error) {
-	limit := env.Wall.Now().Add(o.timeout)
+// code before the guest's own status does. A signal or the timeout ends the run after
+// the turn that it comes in.
+func (o *runOptions) drive(r *session.Runner, rec *recording) (end, err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.timeout)
+		defer cancel()
+	}
+	var over atomic.Bool
+	defer context.AfterFunc(ctx, func() { over.Store(true) })()
+	flush := time.NewTicker(flushEvery)
+	defer flush.Stop()
 	n := 0
 	_, err = r.RunTo(clock.Never, func() bool {
-		if n++; n&1023 != 0 {
-			return false
+		if n++; n&15 == 0 {
+			select {
+			case <-flush.C:
+				rec.Flush()
+			default:
+			}
 		}
-		switch {
-		case ctx.Err() != nil:
-			end = fail(ExitSignal, "stopped by a signal")
-		case o.timeout > 0 && env.Wall.Now().After(limit):
-			end = fail(ExitTimeout, "the guest did not end within %s", o.timeout)
-		}
-		return end != nil
+		return over.Load()
 	})
 	if err != nil {
 		return nil, with(ExitHost, err)
 	}
 	how := trace.EndLimit
-	switch codeOf(end) {
-	case ExitSignal:
-		how = trace.EndStopped
-	case ExitTimeout:
-		how = trace.EndTimeout
+	switch {
+	case !over.Load():
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		end, how = fail(ExitTimeout, "the guest did not end within %s", o.timeout), trace.EndTimeout
+	default:
+		end, how = fail(ExitSignal, "stopped by a signal"), trace.EndStopped
 	}
 	r.Engine().Stop(how)
 	return end, nil
 }
 
-// startRecord begins the recording that the flags ask for.
-func (o *runOptions) startRecord(r *session.Runner) (stop func() error, err error) {
+// recording is the recording that the flags ask for, or none: then its methods do
+// nothing.
+type recording struct{ rec *session.Recorder }
+
+// startRecord begins it.
+func (o *runOptions) startRecord(r *session.Runner) (*recording, error) {
 	if o.record == "" {
-		return func() error { return nil }, nil
+		return &recording{}, nil
 	}
 	rec, err := session.NewRecorder(o.record, r)
-	if err != nil {
-		return nil, with(ExitInput, err)
+	return &recording{rec}, with(ExitInput, err)
+}
+
+// Flush writes what has come so far.
+func (r *recording) Flush() {
+	if r.rec != nil {
+		r.rec.Flush()
 	}
-	return func() error { return with(ExitHost, rec.Close()) }, nil
+}
+
+// Close finishes the recording. A second call does nothing.
+func (r *recording) Close() error {
+	if r.rec == nil {
+		return nil
+	}
+	rec := r.rec
+	r.rec = nil
+	return with(ExitHost, rec.Close())
 }
 
 // print writes the report in the form that the flags ask for.

@@ -18,8 +18,13 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	guests, err := filepath.Abs("testdata/guests")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
 		e.Setenv("FTRACE", traces)
+		e.Setenv("GUESTS", guests)
 		return nil
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"status": status,

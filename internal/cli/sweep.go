@@ -159,7 +159,7 @@ func (o *sweepOptions) openResume(about string, g sweep.Grid) (keep func(*sweep.
 // sweep measures the grid and judges it.
 func (o *sweepOptions) sweep(env *Env, g sweep.Grid, r *sweep.Run, done map[string]*sweep.Point,
 	keep func(*sweep.Point) error) (*sweep.Result, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if len(done) > 0 {
 		fmt.Fprintf(env.Err, "ticktrap: %d of %d points are in %s\n", len(done), g.Size(), printable(o.resume))

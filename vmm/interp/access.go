@@ -2,7 +2,9 @@ package interp
 
 import "codeberg.org/ticktrap/ticktrap/vmm"
 
-// maxAccesses is the number of device accesses that one instruction can make.
+// maxAccesses is the number of device accesses that one instruction can make. KVM's
+// emulator splits an access into pieces of 8 bytes at most, and no instruction that it
+// emulates in pieces needs as many.
 const maxAccesses = 16
 
 // accessLog holds the device accesses of the current instruction that have been
@@ -245,15 +247,40 @@ func (c *CPU) leave() {
 // device accesses physical address phys outside RAM. Without an answer in the
 // log the instruction is given up and exits.
 func (c *CPU) device(phys uint64, size uint8, write bool, v uint64) (uint64, bool) {
+	if c.onlyRAM != 0 {
+		return c.internalError(c.onlyRAM, phys)
+	}
 	if c.log.pos < c.log.n {
 		c.log.pos++
 		return c.log.v[c.log.pos-1], true
 	}
 	if c.log.n == maxAccesses {
-		panic("BUG: interp: an instruction makes more device accesses than the log holds")
+		return c.internalError(vmm.InternalEmulation, phys)
 	}
 	c.exit = vmm.Exit{Reason: vmm.ExitMMIO, Addr: phys, Size: size, Write: write, Data: zext(v, size)}
 	c.pending = completion{kind: waitAccess, size: size}
 	c.stop = stopExit
 	return 0, false
 }
+
+// internalError gives up the current instruction, or the delivery of an event, for
+// good: KVM does not carry it out where physical address phys is no RAM.
+func (c *CPU) internalError(sub vmm.InternalError, phys uint64) (uint64, bool) {
+	c.exit = vmm.Exit{Reason: vmm.ExitInternal, Addr: uint64(sub), Data: phys}
+	c.pending = completion{}
+	c.stop = stopExit
+	return 0, false
+}
+
+// needRAM makes device accesses end in an internal error. The error of whoever asked
+// first stands; what was before is returned, for withDevices.
+func (c *CPU) needRAM(sub vmm.InternalError) (before vmm.InternalError) {
+	before = c.onlyRAM
+	if before == 0 {
+		c.onlyRAM = sub
+	}
+	return before
+}
+
+// withDevices ends what needRAM began.
+func (c *CPU) withDevices(before vmm.InternalError) { c.onlyRAM = before }

@@ -1,5 +1,7 @@
 package interp
 
+import "codeberg.org/ticktrap/ticktrap/vmm"
+
 // The limits of the block cache.
 const (
 	maxBlockOps = 32
@@ -101,7 +103,7 @@ func (c *CPU) find(rip uint64) *block {
 		return nil
 	}
 	if !c.mem.ram(phys >> pageShift) {
-		c.exitUnknown(nil)
+		c.internalError(vmm.InternalEmulation, phys) // KVM's emulator fetches from RAM only
 		return nil
 	}
 	id := phys | uint64(c.w.mode)<<60

@@ -43,6 +43,9 @@ type CPU struct {
 	noTrap bool
 	exc    exception
 	exit   vmm.Exit
+	// onlyRAM is the error that an access outside RAM ends in, 0 where it may go to a
+	// device.
+	onlyRAM vmm.InternalError
 
 	tlb    tlb
 	blocks cache

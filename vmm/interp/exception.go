@@ -56,8 +56,8 @@ const (
 	fromSoftware               // INT n, INT3, INTO
 )
 
-// deliverFault delivers c.exc, and what comes of its delivery, up to a triple
-// fault, for which it reports false.
+// deliverFault delivers c.exc, and what comes of its delivery. It reports false if
+// the guest is left: by a triple fault, or because the delivery cannot go on.
 func (c *CPU) deliverFault() bool {
 	for {
 		e := c.exc
@@ -74,6 +74,9 @@ func (c *CPU) deliverFault() bool {
 		}
 		if c.vector(e.vector, fromHardware, withCode>>e.vector&1 != 0, e.code) {
 			return true
+		}
+		if c.stop == stopExit {
+			return false
 		}
 		if !c.escalate(e.vector) {
 			c.dead = true
@@ -101,8 +104,7 @@ func (c *CPU) escalate(first uint8) bool {
 	return true
 }
 
-// deliverEvent delivers the event that waits. It reports false for a triple
-// fault.
+// deliverEvent delivers the event that waits. It reports false as deliverFault does.
 func (c *CPU) deliverEvent() bool {
 	e := c.event
 	c.event = vmm.Event{}
@@ -121,5 +123,5 @@ func (c *CPU) deliverEvent() bool {
 		c.nmiBlocked = c.nmiBlocked || e.Kind == vmm.EventNMI
 		return true
 	}
-	return c.deliverFault()
+	return c.stop != stopExit && c.deliverFault()
 }

@@ -159,7 +159,11 @@ func (c *CPU) loadEnv(o *op) bool {
 	return true
 }
 
+// KVM's emulator knows none of these four (escape_d9 and escape_dd in
+// arch/x86/kvm/emulate.c), so they work in RAM only.
+
 func execFNSTENV(c *CPU, o *op) {
+	defer c.withDevices(c.needRAM(vmm.InternalEmulation))
 	if c.fpuUsable() && c.storeEnv(o) {
 		c.fpu.Control |= fswFlags
 		c.fpuSummary()
@@ -167,6 +171,7 @@ func execFNSTENV(c *CPU, o *op) {
 }
 
 func execFLDENV(c *CPU, o *op) {
+	defer c.withDevices(c.needRAM(vmm.InternalEmulation))
 	if c.fpuReady() {
 		c.loadEnv(o)
 	}
@@ -180,6 +185,7 @@ func register80(o *op, i int) op {
 }
 
 func execFNSAVE(c *CPU, o *op) {
+	defer c.withDevices(c.needRAM(vmm.InternalEmulation))
 	if !c.fpuUsable() {
 		return
 	}
@@ -198,6 +204,7 @@ func execFNSAVE(c *CPU, o *op) {
 }
 
 func execFRSTOR(c *CPU, o *op) {
+	defer c.withDevices(c.needRAM(vmm.InternalEmulation))
 	if !c.fpuReady() {
 		return
 	}

@@ -32,8 +32,10 @@ type area struct {
 }
 
 // newArea checks that n bytes at o's operand, whose address must be a multiple of
-// align, can be accessed. write tells how.
+// align, can be accessed. write tells how. KVM's emulator moves a save area in RAM only
+// (em_fxsave and em_fxrstor in arch/x86/kvm/emulate.c); n bytes lie in two pages at most.
 func (c *CPU) newArea(o *op, n, align uint64, write bool) area {
+	defer c.withDevices(c.needRAM(vmm.InternalEmulation))
 	a := area{c: c, at: *o}
 	if c.linear(o)&(align-1) != 0 {
 		c.misaligned(o)

@@ -166,9 +166,6 @@ func (c *CPU) exitUnknown(o *op) {
 	c.exit = vmm.Exit{Reason: vmm.ExitUnknown}
 	c.pending = completion{kind: waitSkip}
 	c.stop = stopExit
-	if o == nil {
-		return
-	}
 	a := c.r[regIP] - uint64(o.len)
 	if c.w.mode != mode64 {
 		a = (a + c.seg[segCS].Base) & 0xffffffff

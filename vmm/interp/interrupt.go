@@ -22,9 +22,11 @@ type gate struct {
 }
 
 // vector delivers an interrupt or exception through the IDT. RIP must be what
-// is to be pushed. If it faults, c.exc is set and registers are unchanged.
+// is to be pushed. If it faults, c.exc is set and registers are unchanged; if it meets
+// what is not RAM the guest is left with an internal error, as KVM leaves it.
 // Intel SDM vol. 3A, 6.12 "Exception and Interrupt Handling".
 func (c *CPU) vector(n uint8, from origin, hasCode bool, code uint32) bool {
+	defer c.withDevices(c.needRAM(vmm.InternalDelivery))
 	ok := false
 	c.noTrap = true
 	switch {

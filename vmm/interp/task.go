@@ -27,8 +27,10 @@ const (
 )
 
 // switchTask switches to the 32-bit TSS of selector sel. Intel SDM vol. 3A, 7.3
-// "Task Switching". 16-bit TSSs are taken as invalid.
+// "Task Switching". 16-bit TSSs are taken as invalid. KVM emulates every task switch,
+// and only in RAM (kvm_task_switch in arch/x86/kvm/x86.c).
 func (c *CPU) switchTask(sel uint16, how taskKind, hasCode bool, code uint32) bool {
+	defer c.withDevices(c.needRAM(vmm.InternalEmulation))
 	if sel&4 != 0 || sel&^3 == 0 {
 		c.raise(excTS, uint32(sel)&^3)
 		return false

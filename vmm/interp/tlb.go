@@ -37,6 +37,9 @@ const (
 	keyUser  = 1 << 1
 	keyAC    = 1 << 2
 	keyFlush = 1 << 3
+
+	// keyNone is the key that no entry has, an empty one included.
+	keyNone = keyUser
 )
 
 // tlb caches translations for data accesses to RAM. Entries for writing exist
@@ -90,7 +93,7 @@ func (c *CPU) setTLBKey() {
 	}
 	t.keyW = t.keyR
 	if c.probe.on {
-		t.keyW = 0
+		t.keyW = keyNone
 	}
 }
 
