@@ -17,6 +17,7 @@ func foldDeliver(s *State, v *VCPU, e *Event) {
 	count(s.DeliverClauses[:], e.C)
 	count(s.DeliverSources[:], e.D)
 	vec, route, clause := uint8(e.A), DeliverRoute(e.B), Clause(e.C)
+	waits := v.IRR.Has(vec)
 	switch route {
 	case DeliverNotify, DeliverSelf, DeliverWake, DeliverPIRKick:
 		v.PIR.Add(vec)
@@ -31,7 +32,7 @@ func foldDeliver(s *State, v *VCPU, e *Event) {
 		}
 	}
 	if Source(e.D) == SourceTimer {
-		s.deliverChain(v, e, vec, route, clause)
+		s.deliverChain(v, e, vec, route, clause, waits)
 	}
 }
 

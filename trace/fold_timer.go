@@ -241,8 +241,9 @@ func foldTune(s *State, v *VCPU, e *Event) {
 		Verdict: TuneVerdict(e.D)})
 }
 
-// deliverChain gives the oldest undelivered deadline its delivery.
-func (s *State) deliverChain(v *VCPU, e *Event, vec uint8, route DeliverRoute, clause Clause) {
+// deliverChain gives the oldest undelivered deadline its delivery. waits says that
+// the vector is in IRR since an earlier one: the two become one interrupt.
+func (s *State) deliverChain(v *VCPU, e *Event, vec uint8, route DeliverRoute, clause Clause, waits bool) {
 	v.Pending = false
 	for i := range int(v.NFlight) {
 		c := &v.Flight[i]
@@ -253,7 +254,7 @@ func (s *State) deliverChain(v *VCPU, e *Event, vec uint8, route DeliverRoute, c
 		s.linkExit(v, c.Num)
 		if route == DeliverLost {
 			s.closeFlight(v, i, OutcomeLost)
-		} else if route == DeliverMerged && clause != ClauseONSet && v.delivered(i, vec) {
+		} else if (waits || route == DeliverMerged && clause != ClauseONSet) && v.delivered(i, vec) {
 			s.closeFlight(v, i, OutcomeMerged)
 		}
 		return

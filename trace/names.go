@@ -131,6 +131,7 @@ const (
 	ClauseEventActive                 // another event is being injected
 	ClauseHVOff                       // the preemption timer is turned off
 	ClauseReserved                    // the value has a reserved bit set
+	ClauseNoDirect                    // this release injects no expiry directly
 	NumClauses
 )
 
@@ -142,7 +143,7 @@ var ClauseNames = []string{"none", "knob-off", "no-handler", "guest-mode", "apic
 	"exits-enabled", "not-in-guest", "already-pending", "from-timer-fn", "lvtt-masked", "apic-disabled",
 	"no-expired-deadline", "no-advance", "not-injected", "pir-set", "on-set", "running-vcpu", "if-clear", "shadow",
 	"below-ppr", "timer-mode", "in-past", "would-block", "event-active",
-	"hv-timer-off", "reserved-bits"}
+	"hv-timer-off", "reserved-bits", "no-direct-injection"}
 
 // String returns the short name.
 func (c Clause) String() string { return nameOf(ClauseNames, uint64(c)) }

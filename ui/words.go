@@ -15,6 +15,7 @@ var clauseWords = [trace.NumClauses]string{
 	trace.ClauseKnobOff:       "the mechanism is turned off",
 	trace.ClauseHVOff:         "the preemption timer is turned off",
 	trace.ClauseReserved:      "the value has a reserved bit set",
+	trace.ClauseNoDirect:      "this release injects no expiry at once",
 	trace.ClauseNoHandler:     "this rule set has no fastpath for the exit",
 	trace.ClauseGuestMode:     "L2 is running",
 	trace.ClauseAPICvOff:      "APICv is not active",

@@ -117,14 +117,6 @@ func (m *Machine) sendIPIs(p PCPU, v *vcpu) (n uint64) {
 
 func handleNothing(_ *Machine, _ PCPU, v *vcpu) { v.cpu.Skip() }
 
-// handlePause is kvm_vcpu_on_spin: another thread may have the CPU.
-func handlePause(m *Machine, p PCPU, v *vcpu) {
-	v.cpu.Skip()
-	if m.host.OtherRunnable(p) {
-		m.host.Yield(p, v.id)
-	}
-}
-
 // handleXSETBV accepts x87 and SSE state for XCR0.
 func handleXSETBV(m *Machine, p PCPU, v *vcpu) {
 	if v.exit.Addr != 0 || !v.cpu.SetXCR0(v.exit.Data) {

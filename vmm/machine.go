@@ -144,6 +144,8 @@ type vcpu struct {
 	// stored for it (FaultLateStores).
 	hidden clock.TSC
 
+	spinWindow uint32 // ple_window, cycles
+
 	tscOffset clock.Cycles // guest TSC minus the common line
 	msr       msrs
 	costs     [costSlots]trace.PhaseCost
@@ -202,7 +204,7 @@ func New(cfg Config) (*Machine, error) {
 		}
 		v.msr.reset()
 		v.cpu.SetTSCOffset(m.st.offset)
-		v.cpu.SetIntercepts(m.intercepts())
+		m.resetSpin(v)
 	}
 	return m, nil
 }

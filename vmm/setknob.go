@@ -94,7 +94,7 @@ func (m *Machine) SetKnob(n trace.Knob, value uint64) error {
 		case trace.KnobVMEntryAdvance:
 			v.apic.SetEntryAdvance(m.st.knobs.VMEntryAdvance)
 		case trace.KnobExitsDisabled:
-			v.cpu.SetIntercepts(m.intercepts())
+			m.resetSpin(v)
 		case trace.KnobHaltPoll:
 			v.haltPoll = min(v.haltPoll, m.st.knobs.HaltPoll)
 		}
@@ -131,19 +131,3 @@ func (m *Machine) applyAPICv(p PCPU, v *vcpu) {
 	v.windowOn = false
 	v.requests |= ReqEvent
 }
-
-// intercepts are the exits that the knobs leave on.
-func (m *Machine) intercepts() Intercepts {
-	d := m.st.knobs.ExitsDisabled
-	i := Intercepts{HLT: d&DisableHLT == 0, MWAIT: d&DisableMWAIT == 0}
-	if d&DisablePause == 0 {
-		i.PLEGap, i.PLEWindow = pleGap, pleWindow
-	}
-	return i
-}
-
-// The defaults of kvm_intel's ple_gap and ple_window.
-const (
-	pleGap    = 128
-	pleWindow = 4096
-)

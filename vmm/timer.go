@@ -53,24 +53,26 @@ var verdictClauses = [...]trace.Clause{
 // restartTimer is restart_apic_timer: the preemption timer, else the hrtimer.
 func (m *Machine) restartTimer(p PCPU, v *vcpu) {
 	hv, clause := m.hv(v)
-	s := m.sample(p, v)
+	s, due := m.sample(p, v), m.target(p, v)
 	plan := v.apic.Restart(s, hv)
 	if clause == trace.ClauseNone {
 		clause = verdictClauses[plan.HV]
 	}
-	m.carryOut(p, v, plan, clause, s)
+	m.carryOut(p, v, plan, clause, s, due)
 }
 
 // switchToSoft is start_sw_timer before a halt.
 func (m *Machine) switchToSoft(p PCPU, v *vcpu) {
-	s := m.sample(p, v)
+	s, due := m.sample(p, v), m.target(p, v)
 	if plan, ok := v.apic.SwitchToSoft(s); ok {
-		m.carryOut(p, v, plan, trace.ClauseBlocked, s)
+		m.carryOut(p, v, plan, trace.ClauseBlocked, s, due)
 	}
 }
 
-// carryOut does what a lapic.Plan says, in its order.
-func (m *Machine) carryOut(p PCPU, v *vcpu, plan lapic.Plan, clause trace.Clause, s lapic.Sample) {
+// carryOut does what a lapic.Plan says, in its order. due is the target of the
+// expiry that is found to have passed: a periodic timer's next one may be in the
+// plan already.
+func (m *Machine) carryOut(p PCPU, v *vcpu, plan lapic.Plan, clause trace.Clause, s lapic.Sample, due clock.TSC) {
 	if plan.CancelSW {
 		m.cancelSW(p, v)
 	}
@@ -80,7 +82,8 @@ func (m *Machine) carryOut(p PCPU, v *vcpu, plan lapic.Plan, clause trace.Clause
 		m.setBacking(p, v, trace.BackHV, clause, m.common(plan.HVFire))
 	case lapic.BackSW:
 		if plan.Expire {
-			m.expire(p, v, false)
+			m.expire(p, v, due, false)
+			m.armed(p, v, uint64(v.apic.Page[lapic.TMICT>>4]))
 		}
 		m.spend(p, trace.PhaseHrtimerStart)
 		m.host.StartTimer(p, v.id, plan.FireAt)
@@ -91,7 +94,7 @@ func (m *Machine) carryOut(p PCPU, v *vcpu, plan lapic.Plan, clause trace.Clause
 		m.setBacking(p, v, trace.BackNone, clause, 0)
 	}
 	if plan.Expire {
-		m.expire(p, v, false)
+		m.expire(p, v, due, false)
 		v.apic.CancelHV()
 		m.setBacking(p, v, trace.BackNone, trace.ClauseInPast, 0)
 	}
@@ -141,11 +144,31 @@ func (m *Machine) migrateTimer(p PCPU, v *vcpu) {
 // wrote it.
 func (m *Machine) armed(p PCPU, v *vcpu, value uint64) {
 	t := &v.apic.Timer
-	var target clock.TSC
-	if t.Deadline != 0 {
-		target = v.toCommon(t.Deadline)
+	m.emit(p, v.id, trace.KindArm, uint64(m.target(p, v)), uint64(t.Mode)+1, value, uint64(t.Period))
+}
+
+// target is when v's timer is to expire, on the common line; 0 if it is not armed.
+// tscdeadline tells that but where advance_periodic_target_expiration has wrapped
+// it (see absurd): then target_expiration does, which is right in every release.
+func (m *Machine) target(p PCPU, v *vcpu) clock.TSC {
+	t := &v.apic.Timer
+	if t.Deadline == 0 {
+		return 0
 	}
-	m.emit(p, v.id, trace.KindArm, uint64(target), uint64(t.Mode)+1, value, uint64(t.Period))
+	at := v.toCommon(t.Deadline)
+	if t.Mode != lapic.Periodic && t.Mode != lapic.OneShot {
+		return at // the guest's own number, however far away
+	}
+	s := m.sample(p, v)
+	if far := at.Sub(m.common(s.Host)); far > absurd || far < -absurd {
+		left := t.Target - s.Mono
+		c, _ := m.hz.ToCycles(max(left, -left))
+		if left < 0 {
+			return m.common(s.Host) - c
+		}
+		return m.common(s.Host) + c
+	}
+	return at
 }
 
 // TimerFired is apic_timer_fn: the hrtimer of vCPU id, due at the given time,
@@ -156,7 +179,7 @@ func (m *Machine) TimerFired(p PCPU, id int, due clock.Nanos) {
 	late, _ := m.hz.ToCycles(max(0, mono-due))
 	m.emit(p, id, trace.KindHostFire, uint64(trace.BackSW), uint64(m.common(h)-late), 0, 0)
 	v.backing = trace.BackNone
-	m.expire(p, v, true)
+	m.expire(p, v, m.target(p, v), true)
 	if at, again := v.apic.NextHrtimer(due, m.sample(p, v)); again {
 		m.spend(p, trace.PhaseHrtimerStart)
 		m.host.StartTimer(p, id, at)
@@ -175,7 +198,7 @@ func (m *Machine) hvExpired(p PCPU, v *vcpu) {
 	if !rules.ExpireFirst {
 		v.apic.CancelHV()
 	}
-	m.expire(p, v, false)
+	m.expire(p, v, m.target(p, v), false)
 	v.apic.CancelHV()
 	v.backing = trace.BackNone
 	if v.apic.Timer.Mode == lapic.Periodic && v.apic.Timer.Period != 0 {
@@ -186,13 +209,12 @@ func (m *Machine) hvExpired(p PCPU, v *vcpu) {
 	}
 }
 
-// expire is apic_timer_expired.
+// expire is apic_timer_expired for an expiry due at target, on the common line.
 //
 // Source: arch/x86/kvm/lapic.c, apic_timer_expired; S004 patch 4.
-func (m *Machine) expire(p PCPU, v *vcpu, callback bool) {
+func (m *Machine) expire(p PCPU, v *vcpu, target clock.TSC, callback bool) {
 	m.spend(p, trace.PhaseExpire)
 	t := &v.apic.Timer
-	target := v.toCommon(t.Deadline)
 	if !v.apic.Expire() {
 		m.emit(p, v.id, trace.KindExpire, uint64(target), uint64(trace.RouteMerged), uint64(trace.ClausePending),
 			b2u(callback))
@@ -227,10 +249,14 @@ func (m *Machine) expireRoute(v *vcpu, callback bool) (trace.ExpireRoute, trace.
 	rules := v.apic.Config.Era.Rules()
 	clause := trace.ClauseCallback
 	if !callback {
-		if v.apicv && rules.DirectInject {
+		switch {
+		case !v.apicv:
+			clause = trace.ClauseAPICvOff
+		case !rules.DirectInject:
+			clause = trace.ClauseNoDirect
+		default:
 			return trace.RouteDirect, trace.ClauseNone
 		}
-		clause = trace.ClauseAPICvOff
 	}
 	if why := m.postClause(v); why == trace.ClauseNone && rules.PostedTimer {
 		if v.mode == trace.InGuestMode {

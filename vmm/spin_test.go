@@ -1,0 +1,60 @@
+package vmm
+
+import (
+	"testing"
+
+	"codeberg.org/ticktrap/ticktrap/trace"
+)
+
+// A vCPU that spins exits ever more rarely, until its thread has been scheduled
+// out and in again.
+func TestSpinWindowDoublesUntilTheThreadWasAway(t *testing.T) {
+	r := newRig(t, 1, nil)
+	want := uint32(spinIntel.window)
+	for range 5 {
+		if got := uint32(r.cpus[0].inter.PLEWindow); got != want {
+			t.Fatalf("window %d, want %d", got, want)
+		}
+		r.cpus[0].exits = append(r.cpus[0].exits, Exit{Reason: ExitPause, Len: 2})
+		r.until(0, StageHandle)
+		r.m.Step(0)
+		want *= 2
+	}
+	r.m.Put(0, 0, true)
+	r.m.Load(0, 0)
+	if got := uint32(r.cpus[0].inter.PLEWindow); got != spinIntel.window {
+		t.Errorf("window %d after the thread was away, want %d", got, spinIntel.window)
+	}
+}
+
+func TestSpinWindowFollowsTheParameters(t *testing.T) {
+	const most = 1<<32 - 1
+	for _, tt := range []struct {
+		name        string
+		r           spinRules
+		w           uint32
+		grown, less uint32
+	}{
+		{"Intel's defaults", spinIntel, 8192, 16384, 4096},
+		{"at the top", spinIntel, most/2 + 1, most, 4096},
+		{"added", spinRules{window: 4096, grow: 5000, shrink: 5000, max: most}, 20_000, 25_000, 15_000},
+		{"divided", spinRules{window: 4096, grow: 2, shrink: 2, max: most}, 20_000, 40_000, 10_000},
+		{"not below the window", spinRules{window: 4096, grow: 2, shrink: 5000, max: most}, 6000, 12_000, 4096},
+		{"fixed", spinRules{window: 4096, max: most}, 4096, 4096, 4096},
+		{"capped", spinRules{window: 3000, grow: 2, max: 65535}, 48_000, 65535, 3000},
+	} {
+		if g, l := tt.r.grown(tt.w), tt.r.shrunk(tt.w); g != tt.grown || l != tt.less {
+			t.Errorf("%s: %d grows to %d and shrinks to %d, want %d and %d", tt.name, tt.w, g, l, tt.grown, tt.less)
+		}
+	}
+}
+
+func TestPauseExitsDisabledLeaveNoWindow(t *testing.T) {
+	r := newRig(t, 1, nil)
+	if err := r.m.SetKnob(trace.KnobExitsDisabled, uint64(DisablePause)); err != nil {
+		t.Fatal(err)
+	}
+	if r.cpus[0].inter.PLEWindow != 0 {
+		t.Errorf("window %d with PAUSE exits disabled", r.cpus[0].inter.PLEWindow)
+	}
+}
