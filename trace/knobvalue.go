@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // The values of the knobs that are enumerations, by number; their order is the
@@ -67,6 +69,23 @@ var KnobSpecs = [NumKnobs]KnobSpec{
 	KnobRunningShort:    {form: knobEnum, names: ShortcutNames, Doc: "posted delivery to the running vCPU"},
 }
 
+// KnobWords are the values of a knob that are words, for a shell to complete;
+// times and combinations of bits are not among them.
+func KnobWords(k Knob) []string {
+	sp := &KnobSpecs[k]
+	switch sp.form {
+	case knobSwitch:
+		return []string{"on", "off"}
+	case knobTime:
+		return []string{"off"}
+	case knobAdvance:
+		return []string{"adaptive", "off"}
+	case knobMask:
+		return append([]string{"none"}, sp.names...)
+	}
+	return sp.names[1:]
+}
+
 // FormatKnob writes a value in words, as ParseKnob reads it. A value that the
 // knob cannot have is shown as its number with a question mark, the invalid zero
 // of an enumeration as "unknown".
@@ -103,8 +122,8 @@ func ParseKnob(name, value string) (Knob, uint64, error) {
 	}
 	i := slices.Index(KnobNames, name)
 	if i <= 0 {
-		return BadKnob, 0, fmt.Errorf("no knob is called %q: the knobs are %s and %s", name,
-			strings.Join(KnobNames[1:], ", "), KickTaxCut)
+		return BadKnob, 0, fmt.Errorf("no knob is called %q: the knobs are %s and %s%s", name,
+			strings.Join(KnobNames[1:], ", "), KickTaxCut, prose.DidYouMean(name, KnobNames[1:]))
 	}
 	k := Knob(i)
 	sp := &KnobSpecs[k]

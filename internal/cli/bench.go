@@ -47,7 +47,12 @@ well, at its own length of 2^30 cycles a round, and compared with the twin.`,
   ticktrap bench --only tscdeadline --guest x86/vmexit.flat`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
-		RunE:         func(*cobra.Command, []string) error { return o.run(env) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := refuse(c.Flags(), nil); err != nil {
+				return err
+			}
+			return o.run(env)
+		},
 	}
 	f := c.Flags()
 	f.SortFlags = false

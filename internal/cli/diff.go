@@ -36,7 +36,14 @@ Reports hold no single deadlines, so they get no interval and no verdict.`,
   ticktrap diff --json a.json b.json`,
 		Args:         cobra.ExactArgs(2),
 		SilenceUsage: true,
-		RunE:         func(_ *cobra.Command, args []string) error { return o.run(env, args[0], args[1]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := refuse(c.Flags(), []moot{
+				{[]string{"lkml"}, o.json, "--json prints another form; choose one"},
+			}); err != nil {
+				return err
+			}
+			return o.run(env, args[0], args[1])
+		},
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, "print one JSON document")

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
@@ -52,34 +53,63 @@ comes of it is printed.`,
   ticktrap explain --live --deadlines 500 --knob timer-advance=off`,
 		Args:         cobra.MaximumNArgs(1),
 		SilenceUsage: true,
-		RunE:         func(_ *cobra.Command, args []string) error { return o.main(env, args) },
+		RunE:         func(c *cobra.Command, args []string) error { return o.main(env, c.Flags(), args) },
 	}
 	f := c.Flags()
-	o.run.flags(c)
+	f.SortFlags = false
 	f.BoolVar(&o.live, "live", false, "run the model headless, with the flags of run, and explain that")
 	f.Uint64Var(&o.deadline, "deadline", 0, "explain this deadline (its number in the run)")
 	f.BoolVar(&o.worst, "worst", false, "explain the latest deadline (the default)")
 	f.BoolVar(&o.earliest, "earliest", false, "explain the earliest deadline")
 	f.IntVar(&o.checks, "checks", maxChecks, "how many proposed knobs to try; 0 tries none")
-	for _, name := range []string{"headless", "speed", "paused", "quiet", "record", "assert"} {
-		_ = f.MarkHidden(name)
-	}
+	f.BoolVar(&o.run.json, "json", false, "print one JSON document")
+	o.run.guestFlags(f)
+	o.run.engineFlags(f)
+	o.run.modelFlags(f)
+	o.run.knobFlag(f)
+	f.StringArrayVar(&o.run.at, "at", nil, "turn a knob mid-run: DEADLINE:NAME=VALUE (repeatable)")
+	o.run.limitFlags(f)
+	o.run.timeoutFlag(f)
+	o.run.scenarioFlags(f)
 	return c
 }
 
-func (o *explainOptions) main(env *Env, args []string) error {
+// liveOnly are the flags that say what --live runs. A recording's guest may be
+// named: its image can have moved.
+var liveOnly = []string{"append", "vcpus", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "lapic-era", "no-skip", "knob",
+	"at", "deadlines", "exits", "for", "timeout", "scenario", "repaired"}
+
+// checkFlags refuses values and flags that have no effect.
+func (o *explainOptions) checkFlags(given *pflag.FlagSet) error {
+	if err := refuse(given, []moot{
+		{liveOnly, !o.live, "it is for --live: what a recording ran is in the recording"},
+		{[]string{"deadline"}, o.deadline == 0, "deadlines are numbered from 1"},
+		{[]string{"checks"}, o.checks < 0, "want 0 or more"},
+	}); err != nil || !o.live {
+		return err
+	}
+	return o.run.checkFlags(given)
+}
+
+func (o *explainOptions) main(env *Env, given *pflag.FlagSet, args []string) error {
 	o.run.headless = true
+	if !o.live && len(args) == 0 {
+		return fail(ExitUsage, "nothing to explain: want the file of a recording, or --live")
+	}
+	if o.live {
+		if err := o.run.takeGuest(given, args); err != nil {
+			return err
+		}
+	}
+	if err := o.checkFlags(given); err != nil {
+		return err
+	}
 	pick := explain.Pick{Deadline: trace.Num(o.deadline), Earliest: o.earliest}
 	switch {
 	case o.worst && o.earliest || o.deadline != 0 && (o.worst || o.earliest):
 		return fail(ExitUsage, "--deadline, --worst and --earliest exclude each other")
 	case o.live:
-		if len(args) == 1 {
-			o.run.guest = args[0]
-		}
 		return o.explainLive(env, pick)
-	case len(args) == 0:
-		return fail(ExitUsage, "nothing to explain: want the file of a recording, or --live")
 	}
 	return o.explainFile(env, args[0], pick)
 }

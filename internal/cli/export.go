@@ -40,7 +40,14 @@ row is written if the condition holds at the event that completes it.`,
   ticktrap export session.tt --format jsonl | jq 'select(.kind == "kick")'`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
-		RunE:         func(_ *cobra.Command, args []string) error { return o.run(env, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := refuse(c.Flags(), []moot{
+				{[]string{"force"}, o.out == "-", "there is no file to overwrite: it needs --output"},
+			}); err != nil {
+				return err
+			}
+			return o.run(env, args[0])
+		},
 	}
 	f := c.Flags()
 	f.SortFlags = false

@@ -55,12 +55,18 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 		end = with(ExitHost, rerr)
 	}
 	noteEngine(env.Err, r.Engine())
-	o.noteIdle(env.Err, r.Engine().Knobs())
+	notes := append(o.idle(r.Engine().Knobs()), neverTurned(r)...)
+	for _, n := range notes {
+		fmt.Fprintf(env.Err, "ticktrap: note: %s\n", printable(n))
+	}
 	if err := o.print(env.Out, trace.NewReport(r.Header(), r.State())); err != nil {
 		return err
 	}
 	if end != nil {
 		return end
+	}
+	if o.strict && len(notes) > 0 {
+		return fail(ExitAssert, "--strict: %s", notes[0])
 	}
 	if o.scenario != "" {
 		return o.scenarioVerdict(text.w, bugs.Findings(r.State()))

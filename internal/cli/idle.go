@@ -7,11 +7,12 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
 
-// noteIdle says of each knob that was asked for, by --knob or --at, why it has no
+// idle says of each knob that was asked for, by --knob or --at, why it has no
 // effect as the others stand at the end of the run.
-func (o *runOptions) noteIdle(w io.Writer, knobs []vmm.KnobState) {
+func (o *runOptions) idle(knobs []vmm.KnobState) (notes []string) {
 	asked := map[trace.Knob]bool{}
 	for _, s := range o.knobs {
 		if k, _, err := parseSetting(s); err == nil {
@@ -27,9 +28,19 @@ func (o *runOptions) noteIdle(w io.Writer, knobs []vmm.KnobState) {
 	}
 	for _, k := range knobs {
 		if asked[k.Knob] && k.Why != "" {
-			fmt.Fprintf(w, "ticktrap: note: %s: %s\n", k.Knob, printable(k.Why))
+			notes = append(notes, fmt.Sprintf("%s: %s", k.Knob, k.Why))
 		}
 	}
+	return notes
+}
+
+// neverTurned says of each turn of --at that the run ended before it.
+func neverTurned(r *session.Runner) (notes []string) {
+	for _, t := range r.Pending() {
+		notes = append(notes, fmt.Sprintf("--at %d:%s=%s never came to pass: the run ended after %d deadlines", t.At, t.Knob,
+			trace.FormatKnob(t.Knob, t.Value), r.State().Deadlines.Count()))
+	}
+	return notes
 }
 
 // noteEngine prints what the engine has to say about itself: what it cannot

@@ -30,6 +30,12 @@ and the exit code is 6.`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := refuse(c.Flags(), []moot{
+				{[]string{"speed", "paused", "compare", "cast"}, verify, "it is for the screen, and --verify has none"},
+				{[]string{"speed"}, !(o.Speed >= 0 && o.Speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.Speed)},
+			}); err != nil {
+				return err
+			}
 			rec, f, err := trace.OpenFile(args[0])
 			if err != nil {
 				return with(ExitInput, err)

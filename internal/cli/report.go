@@ -26,7 +26,13 @@ language of breaks and filters.`,
   ticktrap report session.tt --where 'late > 2us && vcpu == 0'`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := refuse(c.Flags(), []moot{
+				{[]string{"assert"}, where != "", "an assertion is about the whole report, and --where prints moments instead"},
+				{[]string{"json"}, where != "", "--where prints text; for rows use: ticktrap export --format jsonl --where CONDITION"},
+			}); err != nil {
+				return err
+			}
 			checks, err := parseAsserts(asserts)
 			if err != nil {
 				return err

@@ -46,14 +46,22 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 		Args:          cobra.MaximumNArgs(1),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          run.RunE,
+	}
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			if err := strayWord(root, args[0]); err != nil {
+				return err
+			}
+		}
+		return run.RunE(c, args)
 	}
 	root.Flags().AddFlagSet(run.Flags())
 	root.PersistentFlags().StringVar(&env.config, "config", "", "configuration file (default ticktrap/config.toml in $XDG_CONFIG_HOME or ~/.config)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fail(ExitUsage, "%s", plainFlagError(err)) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newBench(env), newGuests(env), newExplain(env), newDiff(env),
 		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env))
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newTopics()...)
+	completeValues(root)
 	usageErrors(root)
 	return root
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -8,12 +9,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
+	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
 	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
@@ -36,7 +40,7 @@ type runOptions struct {
 	asserts               []string
 	speed                 float64
 	paused, noSkip, quiet bool
-	untraced              bool
+	untraced, strict      bool
 	scenario              string
 	screen                screenSetup
 	repaired              bool
@@ -58,7 +62,9 @@ standard output, or to standard error with --json.
 Knobs are turned with --knob NAME=VALUE at the start and with --at
 DEADLINE:NAME=VALUE after so many handled deadlines:
 
-` + knobHelp(),
+` + knobHelp() + `
+A turn that never came to pass, or a knob that can have no effect, is a note; with
+--strict it is an error.`,
 		Example: `  ticktrap run deadline --append 'mode=hlt distance=100000'
   ticktrap run --headless --deadlines 1000 --at 500:timer-advance=off
   ticktrap run --headless tscdeadline_latency.flat
@@ -66,17 +72,14 @@ DEADLINE:NAME=VALUE after so many handled deadlines:
 		Args:         cobra.MaximumNArgs(1),
 		SilenceUsage: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if c.Flags().Changed("guest") {
-					return fail(ExitUsage, "the guest is given twice: %q and --guest %q", args[0], o.guest)
-				}
-				o.guest = args[0]
+			if err := o.takeGuest(c.Flags(), args); err != nil {
+				return err
 			}
 			if err := o.configure(env, c.Flags(), len(args) == 1); err != nil {
 				return err
 			}
-			if c.Flags().Changed("vcpus") && o.vcpus < 1 || c.Flags().Changed("pcpus") && o.pcpus < 1 {
-				return fail(ExitUsage, "--vcpus and --pcpus: want 1 to %d", vmm.MaxVCPUs)
+			if err := o.checkFlags(c.Flags()); err != nil {
+				return err
 			}
 			return o.run(env)
 		},
@@ -85,55 +88,48 @@ DEADLINE:NAME=VALUE after so many handled deadlines:
 	return c
 }
 
+// takeGuest takes the guest that is given as an argument.
+func (o *runOptions) takeGuest(given *pflag.FlagSet, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case given.Changed("guest"):
+		return fail(ExitUsage, "the guest is given twice: %q and --guest %q", args[0], o.guest)
+	case o.scenario != "":
+		return fail(ExitUsage, "guest %q: a scenario brings its own guest", args[0])
+	}
+	o.guest = args[0]
+	return nil
+}
+
 func (o *runOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.guest, "guest", guest.Default, "built-in guest or path of an image")
-	f.StringVar(&o.args, "append", "", "the guest's command line, or a built-in guest's parameters")
-	f.StringVar(&o.engine, "engine", "auto", "model, kvm, or auto: kvm where /dev/kvm works")
-	f.StringVar(&o.lapic, "lapic", "vmm", "where the local APIC is, engine kvm: vmm or kernel")
-	f.IntVar(&o.vcpus, "vcpus", 0, "virtual CPUs, 1 to 64 (default what the guest needs)")
-	f.IntVar(&o.pcpus, "pcpus", 0, "host CPUs of the model (default one for each vCPU)")
-	f.IntVar(&o.memMiB, "mem", 128, "guest memory in MiB")
-	f.StringArrayVar(&o.knobs, "knob", nil, "set a knob at the start: NAME=VALUE (repeatable)")
-	f.StringArrayVar(&o.at, "at", nil, "turn a knob mid-run: DEADLINE:NAME=VALUE (repeatable)")
-	f.Uint64Var(&o.deadlines, "deadlines", 0, "stop after so many handled deadlines")
-	f.Uint64Var(&o.exits, "exits", 0, "stop after so many VM-exits")
-	f.DurationVar(&o.guestTime, "for", 0, "stop after so much guest time, such as 100ms")
-	f.DurationVar(&o.timeout, "timeout", 0, "give up after so much wall time, headless only")
+	o.guestFlags(f)
+	o.engineFlags(f)
+	f.BoolVar(&o.untraced, "untraced", false, "engine kvm only: no events but the console, knobs and the guest's own samples, so exits cost least")
+	o.modelFlags(f)
+	o.knobFlag(f)
+	o.turnFlags(f)
+	o.limitFlags(f)
 	f.BoolVar(&o.headless, "headless", false, "no screen: run and print a report")
+	o.timeoutFlag(f)
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON document (with --headless)")
-	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (repeatable)")
+	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
+	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (with --headless, repeatable)")
 	f.StringVar(&o.record, "record", "", "record the session to a new file")
 	f.StringVar(&o.screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
 	f.Float64Var(&o.speed, "speed", defaultSpeed, "guest time per wall time on the screen; 0 is as fast as possible")
-	f.BoolVar(&o.paused, "paused", false, "start paused")
-	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
-	f.StringVar(&o.profile, "profile", "skylake-server", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
-	f.StringVar(&o.era, "lapic-era", "", "first kernel release of the LAPIC's timer code, model only: "+
-		strings.Join(lapic.EraNames(), ", ")+" (default \""+model.DefaultEra.First()+"\")")
-	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to do without: x2apic, tsc-deadline")
-	f.BoolVar(&o.untraced, "untraced", false, "engine kvm only: no events but the console, knobs and the guest's own samples, so exits cost least")
-	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits and loops that fill memory instruction by instruction (same result, slower)")
-	f.StringVar(&o.scenario, "scenario", "", "show a real bug from the library (see: ticktrap scenarios)")
-	f.BoolVar(&o.repaired, "repaired", false, "run the scenario without its bug")
-	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
+	f.BoolVar(&o.paused, "paused", false, "start the screen paused")
+	o.scenarioFlags(f)
 }
 
 // defaultSpeed shows some hundred deadlines a second of the default guest.
 const defaultSpeed = 0.01
 
 func (o *runOptions) run(env *Env) error {
-	if !o.headless {
-		if o.json || len(o.asserts) > 0 {
-			return fail(ExitUsage, "--json and --assert need --headless")
-		}
-		if !env.Terminal {
-			return fail(ExitTerminal, "the screen needs a terminal; without one use: ticktrap run --headless")
-		}
-	}
-	if o.headless && o.screen.cast != "" {
-		return fail(ExitUsage, "--cast records the screen, and --headless has none")
+	if !o.headless && !env.Terminal {
+		return fail(ExitTerminal, "the screen needs a terminal; without one use: ticktrap run --headless")
 	}
 	r, err := o.runner()
 	if err != nil {
@@ -145,6 +141,54 @@ func (o *runOptions) run(env *Env) error {
 	return o.runScreen(env, r)
 }
 
+// checkFlags refuses flags that have no effect beside the others, and settles which
+// engine runs.
+func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
+	if err := o.settleEngine(); err != nil {
+		return err
+	}
+	model, scenario, screen := o.engine == "model", o.scenario != "", !o.headless
+	return refuse(given, []moot{
+		{[]string{"deadlines"}, o.deadlines == 0, "want 1 or more"},
+		{[]string{"exits"}, o.exits == 0, "want 1 or more"},
+		{[]string{"for"}, o.guestTime <= 0, "want a positive time"},
+		{[]string{"timeout"}, o.timeout <= 0, "want a positive time"},
+		{[]string{"vcpus"}, o.vcpus < 1 || o.vcpus > vmm.MaxVCPUs, vcpuRange},
+		{[]string{"pcpus"}, o.pcpus < 1 || o.pcpus > vmm.MaxVCPUs, vcpuRange},
+		{[]string{"speed"}, !(o.speed >= 0 && o.speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.speed)},
+		{[]string{"json", "quiet", "timeout", "assert", "strict"}, screen, "it needs --headless: the screen shows the run as it goes"},
+		{[]string{"cast"}, o.headless, "it records the screen, and --headless has none"},
+		{[]string{"speed", "paused"}, o.headless, "it is for the screen: a headless run goes as fast as it can"},
+		{[]string{"repaired"}, !scenario, "it needs --scenario"},
+		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},
+		{[]string{"lapic-era"}, scenario, "a scenario brings its own"},
+		{[]string{"guest", "append", "vcpus", "pcpus", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
+		{[]string{"lapic"}, model, "on the model the LAPIC is this program's own; it needs --engine=kvm"},
+		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced makes no events to count; use --for, or a guest that ends"},
+		{[]string{"untraced"}, model, "only with engine kvm: a model's time does not depend on who looks"},
+		{[]string{"pcpus", "seed", "profile", "lapic-era", "no-skip"}, !model, "only on the model; this run is on KVM, and --engine=model is not"},
+		{[]string{"strict"}, len(o.at) == 0 && len(o.knobs) == 0, "it needs --at or --knob"},
+	})
+}
+
+var vcpuRange = fmt.Sprintf("want 1 to %d", vmm.MaxVCPUs)
+
+// settleEngine turns the engine "auto" into the one that runs.
+func (o *runOptions) settleEngine() error {
+	switch o.engine {
+	case "auto", "":
+		o.engine = "model"
+		if o.scenario == "" && o.era == "" && kvmUsable() {
+			o.engine = "kvm"
+		}
+	case "model", "kvm":
+	default:
+		return fail(ExitUsage, "--engine: want auto, model or kvm, have %q", o.engine)
+	}
+	_, err := kvm.ParsePlacement(cmp.Or(o.lapic, "vmm"))
+	return with(ExitUsage, err)
+}
+
 // runner makes the engine that the flags describe.
 func (o *runOptions) runner() (*session.Runner, error) {
 	knobs, err := o.startKnobs()
@@ -154,18 +198,6 @@ func (o *runOptions) runner() (*session.Runner, error) {
 	turns, err := parseTurns(o.at)
 	if err != nil {
 		return nil, err
-	}
-	if o.vcpus < 0 || o.vcpus > vmm.MaxVCPUs || o.pcpus < 0 || o.pcpus > vmm.MaxVCPUs {
-		return nil, fail(ExitUsage, "--vcpus and --pcpus: want 1 to %d", vmm.MaxVCPUs)
-	}
-	if o.guestTime < 0 || o.timeout < 0 {
-		return nil, fail(ExitUsage, "--for and --timeout: want a positive time")
-	}
-	if o.untraced && (o.deadlines != 0 || o.exits != 0 || len(o.at) > 0) {
-		return nil, fail(ExitUsage, "--untraced: --deadlines, --exits and --at count events; use --for, or a guest that ends")
-	}
-	if o.speed < 0 || o.speed > 1e6 {
-		return nil, fail(ExitUsage, "--speed: want 0 (as fast as possible) to 1000000, have %g", o.speed)
 	}
 	if o.memMiB < 16 || o.memMiB > 3072 {
 		return nil, fail(ExitUsage, "--mem: want 16 to 3072 MiB, have %d", o.memMiB)
@@ -193,19 +225,8 @@ func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
 	if o.scenario != "" {
 		return o.scenarioFactory()
 	}
-	switch o.engine {
-	case "auto":
-		if kvmUsable() && o.era == "" {
-			return o.kvmFactory(knobs)
-		}
-	case "model":
-	case "kvm":
-		if o.era != "" {
-			return nil, fail(ExitUsage, "--lapic-era: only on the model; with engine kvm knobs choose the rules")
-		}
+	if o.engine == "kvm" {
 		return o.kvmFactory(knobs)
-	default:
-		return nil, fail(ExitUsage, "--engine: want auto, model or kvm, have %q", o.engine)
 	}
 	cfg, err := o.modelConfig(knobs)
 	if err != nil {
@@ -216,9 +237,6 @@ func (o *runOptions) engineFactory(knobs vmm.Knobs) (session.Factory, error) {
 
 // modelConfig is the model run that the flags describe.
 func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
-	if o.untraced {
-		return model.Config{}, fail(ExitUsage, "--untraced: only with engine kvm: a model's time does not depend on who looks")
-	}
 	prof, err := model.LoadProfile(o.profile)
 	if err != nil {
 		return model.Config{}, with(ExitUsage, err)
@@ -263,7 +281,8 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 		return img, with(ExitInput, err)
 	}
 	if _, err := os.Stat(o.guest); err != nil && !strings.ContainsAny(o.guest, "./") {
-		return nil, fail(ExitInput, "no guest %q: neither a file nor one of %s", o.guest, strings.Join(guest.Names(), ", "))
+		return nil, fail(ExitInput, "no guest %q: neither a file nor one of %s%s", o.guest, strings.Join(guest.Names(), ", "),
+			prose.DidYouMean(o.guest, guest.Names()))
 	}
 	img, err := guest.Open(o.guest, guest.Options{Append: o.args})
 	return img, with(ExitInput, err)

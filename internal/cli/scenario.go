@@ -70,12 +70,6 @@ func (o *runOptions) scenarioRun() (*scenario.Scenario, model.Config, error) {
 
 // scenarioFactory makes the engine of a scenario.
 func (o *runOptions) scenarioFactory() (session.Factory, error) {
-	if o.engine == "kvm" {
-		return nil, fail(ExitUsage, "--scenario: scenarios run on the model")
-	}
-	if o.era != "" {
-		return nil, fail(ExitUsage, "--lapic-era: a scenario brings its own")
-	}
 	s, cfg, err := o.scenarioRun()
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/vmm"
@@ -49,23 +50,43 @@ on where it was stopped.`,
   ticktrap sweep --vary halt-poll=0:200000:20000 --append mode=hlt --resume poll.jsonl`,
 		Args:         cobra.MaximumNArgs(1),
 		SilenceUsage: true,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.run.guest = args[0]
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.run.takeGuest(c.Flags(), args); err != nil {
+				return err
+			}
+			if err := o.checkFlags(c.Flags()); err != nil {
+				return err
 			}
 			return o.main(env)
 		},
 	}
 	f := c.Flags()
-	o.run.flags(c)
+	f.SortFlags = false
+	o.run.engine = "model"
+	o.run.guestFlags(f)
+	o.run.modelFlags(f)
+	o.run.knobFlag(f)
+	o.run.limitFlags(f)
 	f.StringArrayVar(&o.vary, "vary", nil, "vary a knob: NAME=VALUE,VALUE or NAME=FROM:TO:STEP (repeatable)")
 	f.StringVar(&o.goal, "goal", "p99", "what is to be small: "+strings.Join(sweep.Goals, ", "))
 	f.StringVar(&o.resume, "resume", "", "keep finished points in this file, and go on with those in it")
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "points at a time")
-	for _, name := range []string{"headless", "speed", "paused", "quiet", "record", "assert", "at", "engine", "lapic", "timeout"} {
-		_ = f.MarkHidden(name)
-	}
+	f.BoolVar(&o.run.json, "json", false, "print one JSON document")
+	f.Lookup("jobs").DefValue = "one for each CPU"
 	return c
+}
+
+// checkFlags refuses values and flags that have no effect.
+func (o *sweepOptions) checkFlags(given *pflag.FlagSet) error {
+	r := &o.run
+	return refuse(given, []moot{
+		{[]string{"deadlines"}, r.deadlines == 0, "want 1 or more"},
+		{[]string{"exits"}, r.exits == 0, "want 1 or more"},
+		{[]string{"for"}, r.guestTime <= 0, "want a positive time"},
+		{[]string{"vcpus"}, r.vcpus < 1 || r.vcpus > vmm.MaxVCPUs, vcpuRange},
+		{[]string{"pcpus"}, r.pcpus < 1 || r.pcpus > vmm.MaxVCPUs, vcpuRange},
+		{[]string{"jobs"}, o.jobs < 1, "want 1 or more"},
+	})
 }
 
 func (o *sweepOptions) main(env *Env) error {

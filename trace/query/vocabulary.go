@@ -93,3 +93,30 @@ func nearest(word string, words []string) string {
 	}
 	return ": the names are " + list(words)
 }
+
+// NameDoc is what a help page says of one name.
+type NameDoc struct {
+	// Name is the word, with "(…)" behind it if it is a family.
+	Name string
+	Doc  string
+	// Values are the words that the name is compared with, or the keys of a
+	// family; nil for numbers.
+	Values []string
+}
+
+// Docs lists the names of the vocabulary, in its order.
+func (v *Vocabulary[C]) Docs() []NameDoc {
+	var out []NameDoc
+	for i := range v.Vars {
+		x := &v.Vars[i]
+		d := NameDoc{Name: x.Word, Doc: x.Doc, Values: x.Values}
+		if len(x.Keys) > 0 {
+			d.Name, d.Values = x.Word+"(…)", x.Keys
+		}
+		for _, s := range x.States {
+			d.Name += ", " + x.Word + " " + s
+		}
+		out = append(out, d)
+	}
+	return out
+}

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
@@ -147,6 +148,9 @@ func (r *Runner) Schedule(turns []Turn) error {
 	sort.SliceStable(r.turns, func(i, j int) bool { return r.turns[i].At < r.turns[j].At })
 	return r.turn()
 }
+
+// Pending are the scheduled turns whose deadlines have not come.
+func (r *Runner) Pending() []Turn { return slices.Clone(r.turns[r.turned:]) }
 
 // turn carries out the scheduled turns that are due.
 func (r *Runner) turn() error {
