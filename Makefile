@@ -41,15 +41,32 @@ test: ## all tests
 
 .PHONY: kernels
 kernels: ## what test-kvm and test-vmx need: emulators and packaged kernels (Debian, root)
-	sh vmm/vmmtest/l1/prepare.sh bochs
+	sh vmm/vmmtest/l1/prepare.sh bochs 5.10 6.1 6.12 7.3
+	sh vmm/vmmtest/l1/bochs.sh || true
+
+.PHONY: kernels-all
+kernels-all: ## what test-matrix needs: all packaged kernels from 5.10 to 7.3, and the Bochs with APICv
+	sh vmm/vmmtest/l1/prepare.sh bochs all
+	sh vmm/vmmtest/l1/bochs.sh || true
+
+# What runs on real KVM; each machine that is left out is a line "--- SKIP".
+MACHINES = TICKTRAP_REQUIRE_KVM=1 $(GO) test -count=1 -timeout 120m ./vmm/vmmtest -v
 
 .PHONY: test-kvm
 test-kvm: ## the engines on real kvm-amd, in QEMU
-	TICKTRAP_REQUIRE_KVM=1 $(GO) test -count=1 -timeout 30m ./vmm/vmmtest -run TestOnSVM -v
+	$(MACHINES) -run TestOnSVM
 
 .PHONY: test-vmx
-test-vmx: ## the engines on real kvm-intel, in Bochs
-	TICKTRAP_REQUIRE_KVM=1 TICKTRAP_VMX=1 $(GO) test -count=1 -timeout 40m ./vmm/vmmtest -run TestOnVMX -v
+test-vmx: ## the engines on real kvm-intel, in Bochs, without and with APICv
+	TICKTRAP_VMX=1 $(MACHINES) -run TestOnVMX
+
+.PHONY: test-machines
+test-machines: ## test-kvm and test-vmx, beside each other
+	TICKTRAP_VMX=1 $(MACHINES) -run TestOn
+
+.PHONY: test-matrix
+test-matrix: ## the engines on every kernel that kernels-all fetched
+	TICKTRAP_VMX=1 TICKTRAP_MATRIX=1 $(MACHINES) -run TestOn
 
 .PHONY: race
 race: ## the tests of what runs in several goroutines, under the race detector

@@ -133,10 +133,14 @@ func TestBuiltInGuestsDoAlikeOnEveryEngine(t *testing.T) {
 				if twice > 0 && os.Getenv(emulatorEnv) != l1.SVM.String() {
 					t.Errorf("%d EOIs with nothing in service", twice)
 				}
+				want := tt.want
+				if h := e.Header(); h.LAPIC == kvm.InKernel.String() && h.Knobs[trace.KnobAPICv] != 0 {
+					want.eois = 0 // with APICv the CPU completes them, and KVM does not see it
+				}
 				timers := min(twice, tt.want.arms)
 				got := counts{r.Taken, st.Deadlines.Arms + timers, st.Deadlines.Count() + timers, st.Injections.EOIs}
-				if got != tt.want {
-					t.Errorf("samples, arms, handled deadlines, EOIs: %v, want %v; lost %+v, kinds %v", got, tt.want, st.Lost, st.Kinds)
+				if got != want {
+					t.Errorf("samples, arms, handled deadlines, EOIs: %v, want %v; lost %+v, kinds %v", got, want, st.Lost, st.Kinds)
 					if x, ok := e.(interface{ Trace() string }); ok {
 						t.Log(x.Trace())
 					}

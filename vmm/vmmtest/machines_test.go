@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +31,8 @@ var testedPackages = []string{"codeberg.org/ticktrap/ticktrap/vmm/kvm", "codeber
 
 // excluded are tests that an emulator's own fault breaks, or its speed.
 var excluded = map[l1.Vendor][]exclusion{
-	l1.VMX: {{"^TestBuiltInGuestsComplete$", "the conformance suite runs the same guests, and Bochs is slow"}},
+	l1.VMX:      {{"^TestBuiltInGuestsComplete$", "the conformance suite runs the same guests, and Bochs is slow"}},
+	l1.VMXAPICv: {{"^TestBuiltInGuestsComplete$", "the conformance suite runs the same guests, and Bochs is slow"}},
 	l1.SVM: {{"TestProbesAnswerAlikeOnEveryEngine/kvm/STI_holds_interrupts_back",
 		"QEMU's TCG loses the interrupt shadow of STI when a host interrupt exits between STI and the next instruction"}},
 }
@@ -37,50 +40,120 @@ var excluded = map[l1.Vendor][]exclusion{
 // exclusion is a test, by a pattern of -test.skip, with the reason.
 type exclusion struct{ pattern, why string }
 
-func TestOnSVM(t *testing.T) {
-	if os.Getenv("TICKTRAP_SVM") == "" && os.Getenv("TICKTRAP_REQUIRE_KVM") == "" {
-		t.Skip("booting emulated machines takes minutes: set TICKTRAP_SVM=1")
+// machine is a row of the tables of machines.
+type machine struct {
+	vendor l1.Vendor
+	series string
+	cpus   int
+	// daily machines run always, the others with TICKTRAP_MATRIX.
+	daily bool
+}
+
+// machines are all that the suite runs on: on kernels from the oldest that is
+// packaged to the newest.
+var machines = []machine{
+	{l1.SVM, "6.12", 1, true}, {l1.SVM, "5.10", 1, true}, {l1.SVM, "7.3", 1, true}, {l1.SVM, "6.12", 2, true},
+	{l1.SVM, "6.1", 1, false}, {l1.SVM, "6.16", 1, false}, {l1.SVM, "6.17", 1, false}, {l1.SVM, "6.18", 1, false},
+	{l1.SVM, "6.19", 1, false}, {l1.SVM, "7.2", 1, false},
+	{l1.VMXAPICv, "6.12", 1, true}, {l1.VMXAPICv, "7.3", 1, false},
+	{l1.VMX, "6.12", 1, true}, {l1.VMX, "6.1", 1, false}, {l1.VMX, "7.3", 1, false},
+}
+
+// needed reports whether TICKTRAP_REQUIRE_KVM insists on the machine. One whose
+// kernel or emulator comes from another release of Debian is skipped, with the
+// reason, where that cannot be had.
+func (m machine) needed() bool {
+	return m.vendor != l1.VMXAPICv && (m.series == "6.1" || m.series == "6.12")
+}
+
+func (m machine) name() string {
+	if m.cpus > 1 {
+		return m.series + "/smp"
 	}
-	for _, tt := range []struct {
-		kernel string
-		cpus   int
-	}{{"6.12", 1}, {"6.1", 1}, {"6.12", 2}} {
-		t.Run(tt.kernel+"/"+map[int]string{1: "up", 2: "smp"}[tt.cpus], func(t *testing.T) {
-			onMachine(t, l1.Machine{Vendor: l1.SVM, CPUs: tt.cpus, Timeout: 8 * time.Minute}, tt.kernel)
+	return m.series + "/up"
+}
+
+var timeouts = map[l1.Vendor]time.Duration{l1.SVM: 15 * time.Minute, l1.VMX: 30 * time.Minute, l1.VMXAPICv: 30 * time.Minute}
+
+func TestOnSVM(t *testing.T)      { onMachines(t, l1.SVM, "TICKTRAP_SVM", "TICKTRAP_REQUIRE_KVM") }
+func TestOnVMX(t *testing.T)      { onMachines(t, l1.VMX, "TICKTRAP_VMX") }
+func TestOnVMXAPICv(t *testing.T) { onMachines(t, l1.VMXAPICv, "TICKTRAP_VMX") }
+
+// onMachines runs the suite on a vendor's machines, beside each other as far as
+// -parallel allows, if one of the variables is set.
+func onMachines(t *testing.T, v l1.Vendor, asked ...string) {
+	if !slices.ContainsFunc(asked, func(name string) bool { return os.Getenv(name) != "" }) {
+		t.Skipf("booting emulated machines takes minutes: set %s=1", asked[0])
+	}
+	for _, m := range machines {
+		if m.vendor != v || !m.daily && os.Getenv("TICKTRAP_MATRIX") == "" {
+			continue
+		}
+		t.Run(m.name(), func(t *testing.T) {
+			t.Parallel()
+			onMachine(t, m)
 		})
 	}
 }
 
-func TestOnVMX(t *testing.T) {
-	if os.Getenv("TICKTRAP_VMX") == "" {
-		t.Skip("booting emulated machines takes minutes: set TICKTRAP_VMX=1")
-	}
-	for _, kernel := range []string{"6.1", "6.12"} {
-		t.Run(kernel, func(t *testing.T) {
-			onMachine(t, l1.Machine{Vendor: l1.VMX, CPUs: 1, Timeout: 15 * time.Minute}, kernel)
-		})
-	}
+// programs are what runs in the machines, built once.
+type programs struct {
+	dir, init string
+	tests     []string // by testedPackages
 }
+
+var buildPrograms = sync.OnceValues(func() (p programs, err error) {
+	ctx := context.Background()
+	if p.dir, err = os.MkdirTemp("", "ticktrap-machines-"); err != nil {
+		return p, err
+	}
+	p.init = filepath.Join(p.dir, "init")
+	if err := l1.BuildInit(ctx, p.init); err != nil {
+		return p, err
+	}
+	for i, pkg := range testedPackages {
+		bin := filepath.Join(p.dir, string(rune('a'+i)))
+		if err := l1.BuildTest(ctx, bin, pkg); err != nil {
+			return p, err
+		}
+		p.tests = append(p.tests, bin)
+	}
+	return p, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if onMachinesRan.Load() {
+		if p, _ := buildPrograms(); p.dir != "" {
+			os.RemoveAll(p.dir)
+		}
+	}
+	os.Exit(code)
+}
+
+// onMachinesRan says that there may be programs to remove.
+var onMachinesRan atomic.Bool
 
 // onMachine boots a machine, runs the tested packages' tests in it and reports
 // each of them as a subtest here.
-func onMachine(t *testing.T, m l1.Machine, series string) {
+func onMachine(t *testing.T, row machine) {
 	if os.Getenv(insideEnv) != "" {
 		t.Skip("runs inside an emulated machine already")
 	}
 	if testing.Short() {
 		t.Skip("boots a machine: not with -short")
 	}
-	kernel, err := l1.FindKernel(series)
-	skipUnavailable(t, err)
-	m.Kernel = kernel
+	kernel, err := l1.FindKernel(row.series)
+	skipUnavailable(t, err, row.needed())
+	m := l1.Machine{Vendor: row.vendor, Kernel: kernel, CPUs: row.cpus, Timeout: timeouts[row.vendor]}
 
 	ctx := context.Background()
-	dir := t.TempDir()
-	initBinary := filepath.Join(dir, "init")
-	if err := l1.BuildInit(ctx, initBinary); err != nil {
+	onMachinesRan.Store(true)
+	built, err := buildPrograms()
+	if err != nil {
 		t.Fatal(err)
 	}
+	initBinary := built.init
 	job := l1.Job{Files: map[string]string{}}
 	skip := "^TestOn" // they boot machines
 	for _, x := range excluded[m.Vendor] {
@@ -88,19 +161,15 @@ func onMachine(t *testing.T, m l1.Machine, series string) {
 		skip += "|" + x.pattern
 	}
 	for i, pkg := range testedPackages {
-		bin := filepath.Join(dir, string(rune('a'+i)))
-		if err := l1.BuildTest(ctx, bin, pkg); err != nil {
-			t.Fatal(err)
-		}
 		inside := "/test/" + filepath.Base(pkg)
-		job.Files[inside] = bin
+		job.Files[inside] = built.tests[i]
 		job.Commands = append(job.Commands, l1.Command{
-			Argv: []string{inside, "-test.v", "-test.timeout=14m", "-test.skip", skip},
+			Argv: []string{inside, "-test.v", "-test.timeout=28m", "-test.skip", skip},
 			Env:  []string{insideEnv + "=1", emulatorEnv + "=" + m.Vendor.String()},
 		})
 	}
 	r, err := runAll(ctx, m, initBinary, job)
-	skipUnavailable(t, err)
+	skipUnavailable(t, err, row.needed())
 	n := reruns[m.Vendor]
 	for ; err != nil && n > 0; n-- {
 		t.Logf("booting again: %v", err)
@@ -123,7 +192,7 @@ func onMachine(t *testing.T, m l1.Machine, series string) {
 // delivery, and delivers it a second time when another CPU kicks it before its
 // next exit; it also loses the shadow of STI. That hits any test that takes
 // interrupts, now and then: what fails each time is a failure. Bochs is sound.
-var reruns = map[l1.Vendor]int{l1.SVM: 4, l1.VMX: 0}
+var reruns = map[l1.Vendor]int{l1.SVM: 4, l1.VMX: 0, l1.VMXAPICv: 0}
 
 // mostFaults is how many tests the emulator's faults may hit in one boot: more
 // failures than that are the project's own.
@@ -208,10 +277,10 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-func skipUnavailable(t *testing.T, err error) {
+func skipUnavailable(t *testing.T, err error, needed bool) {
 	t.Helper()
 	if errors.Is(err, l1.ErrUnavailable) {
-		if os.Getenv("TICKTRAP_REQUIRE_KVM") != "" {
+		if needed && os.Getenv("TICKTRAP_REQUIRE_KVM") != "" {
 			t.Fatalf("TICKTRAP_REQUIRE_KVM is set, but: %v", err)
 		}
 		t.Skip(err)

@@ -16,11 +16,13 @@ import (
 	"github.com/creack/pty"
 )
 
-// bochsrc configures a Skylake with VMX at 100 million instructions per second,
-// so that the TSC counts instructions. pluginctrl lines silence devices that
-// Debian's build would open on the host.
+// bochsrc configures a CPU with VMX at 100 million instructions per second, so
+// that the TSC counts instructions. The pluginctrl line silences devices that
+// Debian's build would open on the host. The build of bochs.sh has none of
+// them, and stops at a power-off; it hangs now and then if it logs from a
+// signal's handler.
 var bochsrc = template.Must(template.New("bochsrc").Parse(
-	`cpu: model=corei7_skylake_x, count={{.CPUs}}{{if gt .CPUs 1}}, quantum=16{{end}}, ips=100000000, reset_on_triple_fault=0
+	`cpu: model={{.Model}}, count={{.CPUs}}{{if gt .CPUs 1}}, quantum=16{{end}}, ips=100000000, reset_on_triple_fault=0
 memory: guest=1024, host=1024
 romimage: file=/usr/share/bochs/BIOS-bochs-latest
 vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
@@ -31,24 +33,74 @@ com2: enabled=1, mode=file, dev={{.Dir}}/serial2
 log: {{.Dir}}/bochs.log
 clock: sync=none, time0=local
 pci: enabled=1, chipset=i440fx
-sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
+{{if .Built}}display_library: nogui
+panic: action=fatal
+error: action=ignore
+info: action=ignore
+{{else}}sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 plugin_ctrl: sb16=0, es1370=0, speaker=0, unmapped=1
 display_library: term
-`))
+{{end}}`))
 
 // grubCfg boots L1. Without tsc_early_khz the kernel believes CPUID's 3.5 GHz
-// and turns the preemption timer off.
+// and turns the preemption timer off. Bochs' sizes of XSAVE areas are
+// inconsistent: kernels from 6.18 on crash on them, hence noxsave.
 const grubCfg = `set timeout=0
-linux /boot/vmlinuz console=ttyS0,115200 panic=-1 quiet nokaslr mitigations=off tsc_early_khz=100000 lpj=4000000 audit=0
+linux /boot/vmlinuz console=ttyS0,115200 panic=-1 quiet nokaslr mitigations=off tsc_early_khz=100000 lpj=4000000 audit=0 noxsave hpet=disable no5lvl
 initrd /boot/initrd
 boot
 `
 
+// The CPUs of the machines: the older has no posted interrupts, so that
+// kvm-intel keeps APICv off there.
+const (
+	cpuPlain = "corei7_skylake_x"
+	cpuAPICv = "corei7_icelake_u"
+)
+
+// BochsEnv names the environment variable that holds the directory of the
+// Bochs that bochs.sh builds.
+const BochsEnv = "TICKTRAP_BOCHS"
+
+// builtBochs finds the Bochs that bochs.sh builds.
+func builtBochs() (string, error) {
+	dir := os.Getenv(BochsEnv)
+	if dir == "" {
+		c, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("finding Bochs: %w", err)
+		}
+		dir = filepath.Join(c, "ticktrap", "bochs")
+	}
+	bin := filepath.Join(dir, "bochs")
+	if _, err := os.Stat(bin); err != nil {
+		return "", fmt.Errorf("no %s (vmm/vmmtest/l1/bochs.sh builds it): %w", bin, ErrUnavailable)
+	}
+	return bin, nil
+}
+
+// findBochs finds the emulator of a machine: the built one, which alone has
+// APICv and is the faster one, else the packaged one.
+func (m Machine) findBochs() (bin string, built bool, err error) {
+	bin, err = builtBochs()
+	if err == nil || m.Vendor == VMXAPICv {
+		return bin, true, err
+	}
+	if bin, err = exec.LookPath("bochs-bin"); err != nil {
+		return "", false, fmt.Errorf("no bochs-bin (packages bochs, bochs-term, bochsbios, vgabios): %w", ErrUnavailable)
+	}
+	return bin, false, nil
+}
+
 // bochs prepares Bochs with kvm-intel's VMX emulated.
 func (m Machine) bochs(ctx context.Context, dir, initrd string, job Job) (*emulator, error) {
-	bin, err := exec.LookPath("bochs-bin")
+	bin, built, err := m.findBochs()
 	if err != nil {
-		return nil, fmt.Errorf("no bochs-bin (packages bochs, bochs-term, bochsbios, vgabios): %w", ErrUnavailable)
+		return nil, err
+	}
+	model := cpuPlain
+	if m.Vendor == VMXAPICv {
+		model = cpuAPICv
 	}
 	if err := m.iso(ctx, dir, initrd); err != nil {
 		return nil, err
@@ -61,20 +113,25 @@ func (m Machine) bochs(ctx context.Context, dir, initrd string, job Job) (*emula
 	}
 	var rc bytes.Buffer
 	if err := bochsrc.Execute(&rc, struct {
-		CPUs               int
-		Dir, Mode, Console string
-	}{m.CPUs, dir, port.mode, port.path}); err != nil {
+		CPUs                      int
+		Built                     bool
+		Model, Dir, Mode, Console string
+	}{m.CPUs, built, model, dir, port.mode, port.path}); err != nil {
 		return nil, fmt.Errorf("writing bochsrc: %w", err)
 	}
-	conf, cont := filepath.Join(dir, "bochsrc"), filepath.Join(dir, "rc")
+	conf := filepath.Join(dir, "bochsrc")
 	if err := os.WriteFile(conf, rc.Bytes(), 0o644); err != nil {
 		return nil, fmt.Errorf("writing bochsrc: %w", err)
 	}
-	// Debian's build starts in its debugger: "c" continues.
-	if err := os.WriteFile(cont, []byte("c\n"), 0o644); err != nil {
-		return nil, fmt.Errorf("writing the debugger's start file: %w", err)
+	args := []string{"-q", "-f", conf}
+	if !built { // Debian's build starts in its debugger: "c" continues
+		cont := filepath.Join(dir, "rc")
+		if err := os.WriteFile(cont, []byte("c\n"), 0o644); err != nil {
+			return nil, fmt.Errorf("writing the debugger's start file: %w", err)
+		}
+		args = append(args, "-rc", cont)
 	}
-	cmd := exec.Command(bin, "-q", "-f", conf, "-rc", cont)
+	cmd := exec.Command(bin, args...)
 	cmd.Dir = dir
 	withParent(cmd)
 	e := &emulator{cmd: cmd, files: filepath.Join(dir, "serial2")}

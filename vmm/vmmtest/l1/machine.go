@@ -19,19 +19,28 @@ type Vendor uint8
 const (
 	BadVendor Vendor = iota
 	SVM              // kvm-amd under QEMU's TCG
-	VMX              // kvm-intel under Bochs
+	VMX              // kvm-intel under Bochs, without APICv
+	VMXAPICv         // kvm-intel under the Bochs of bochs.sh, with APICv
 )
 
-// String returns "svm" or "vmx".
-func (v Vendor) String() string {
-	switch v {
-	case SVM:
-		return "svm"
-	case VMX:
-		return "vmx"
+// vendorNames are the names of machines, by Vendor.
+var vendorNames = [...]string{BadVendor: "bad", SVM: "svm", VMX: "vmx", VMXAPICv: "vmx-apicv"}
+
+// String returns "svm", "vmx" or "vmx-apicv".
+func (v Vendor) String() string { return vendorNames[v] }
+
+// ParseVendor reads a name of String's.
+func ParseVendor(s string) (Vendor, error) {
+	for v := SVM; v <= VMXAPICv; v++ {
+		if v.String() == s {
+			return v, nil
+		}
 	}
-	return "bad"
+	return BadVendor, fmt.Errorf("machine %q: want svm, vmx or vmx-apicv", s)
 }
+
+// Intel reports whether the machine's KVM is kvm-intel.
+func (v Vendor) Intel() bool { return v == VMX || v == VMXAPICv }
 
 // Machine describes an emulated machine.
 type Machine struct {
@@ -67,8 +76,9 @@ type Result struct {
 }
 
 var modulesOf = map[Vendor][]string{
-	SVM: {"irqbypass", "kvm", "kvm-amd", "msr"},
-	VMX: {"irqbypass", "kvm", "kvm-intel", "msr"},
+	SVM:      {"irqbypass", "kvm", "kvm-amd", "msr"},
+	VMX:      {"irqbypass", "kvm", "kvm-intel", "msr"},
+	VMXAPICv: {"irqbypass", "kvm", "kvm-intel", "msr"},
 }
 
 // Run boots the machine, executes the job's commands one after the other and
@@ -83,7 +93,7 @@ func (m Machine) Run(ctx context.Context, initBinary string, job Job) (Result, e
 	defer os.RemoveAll(dir)
 
 	plan := Plan{Commands: job.Commands, HoldVM: m.Vendor == SVM && m.CPUs > 1, Rows: job.Rows, Cols: job.Cols}
-	if m.Vendor == VMX {
+	if m.Vendor.Intel() {
 		plan.Settle = 500
 	}
 	files := map[string]string{"/init": initBinary}
@@ -114,7 +124,7 @@ func (m Machine) emulator(ctx context.Context, dir, initrd string, job Job) (*em
 	switch m.Vendor {
 	case SVM:
 		return m.qemu(ctx, dir, initrd, job)
-	case VMX:
+	case VMX, VMXAPICv:
 		return m.bochs(ctx, dir, initrd, job)
 	}
 	return nil, fmt.Errorf("no emulator for vendor %d", m.Vendor)

@@ -48,7 +48,7 @@ func (l *listFlag) Set(s string) error { *l = append(*l, s); return nil }
 
 func main() {
 	var o options
-	flag.StringVar(&o.vendor, "vendor", "svm", "svm (QEMU) or vmx (Bochs)")
+	flag.StringVar(&o.vendor, "vendor", "svm", "svm (QEMU), vmx or vmx-apicv (Bochs)")
 	flag.StringVar(&o.kernel, "kernel", "6.12", "kernel series")
 	flag.StringVar(&o.program, "program", "", "static program to run")
 	flag.StringVar(&o.test, "test", "", "package whose tests to run")
@@ -95,10 +95,11 @@ func run(o options, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	m := l1.Machine{Vendor: l1.SVM, Kernel: kernel, CPUs: o.cpus, ModuleParams: map[string]string{}, Timeout: o.timeout}
-	if o.vendor == l1.VMX.String() {
-		m.Vendor = l1.VMX
+	vendor, err := l1.ParseVendor(o.vendor)
+	if err != nil {
+		return 0, err
 	}
+	m := l1.Machine{Vendor: vendor, Kernel: kernel, CPUs: o.cpus, ModuleParams: map[string]string{}, Timeout: o.timeout}
 	for _, p := range o.params {
 		module, param, _ := strings.Cut(p, ":")
 		m.ModuleParams[module] = strings.TrimSpace(m.ModuleParams[module] + " " + param)
