@@ -99,6 +99,7 @@ func foldCost(s *State, v *VCPU, e *Event) {
 			}
 			s.Costs[c.Phase].Count++
 			s.Costs[c.Phase].Cycles += c.Cycles
+			s.spend(c)
 			seen = into.add(c, seen)
 		}
 	}

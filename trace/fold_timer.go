@@ -310,7 +310,8 @@ func (s *State) countLate(v *VCPU, c *Chain) {
 	if c.ArmAt >= d.KnobAt {
 		d.SinceKnob.Add(c.Late)
 	}
-	s.Scatter.Push(LatePoint{At: c.ISRAt, Late: c.Late, Deadline: c.Num, VCPU: c.VCPU, Backing: c.Backing, Route: c.Route})
+	s.Scatter.Push(LatePoint{At: c.ISRAt, Late: c.Late, Deadline: c.Num, VCPU: c.VCPU, Backing: c.Backing, Route: c.Route,
+		Cost: s.sinceLast()})
 	b := s.Rates.at(c.ISRAt)
 	b.Deadlines++
 	if c.Late >= OnTimeBand {

@@ -50,6 +50,8 @@ type LatePoint struct {
 	VCPU     uint8
 	Backing  Backing
 	Route    ExpireRoute
+	// Cost is what the host spent since the handler of the deadline before.
+	Cost DeadlineCost
 }
 
 // KnobMark is a turn of a knob.

@@ -39,7 +39,11 @@ type Report struct {
 	Events       uint64            `json:"events"`
 	Duration     ReportSpan        `json:"duration"`
 
-	Deadlines ReportDeadlines        `json:"deadlines"`
+	Deadlines ReportDeadlines `json:"deadlines"`
+	// Cost is what a deadline cost the host; absent if no handler ran or the source
+	// tells none of it.
+	Cost *ReportSpent `json:"cost_per_deadline,omitempty"`
+
 	Exits     map[string]*ReportExit `json:"exits"`
 	Kicks     map[string]uint64      `json:"kicks"`
 	KickModes map[string]uint64      `json:"kick_modes"`
@@ -115,6 +119,16 @@ type ReportLateness struct {
 	P999   int64   `json:"p999"`
 	Max    int64   `json:"max"`
 	Mean   float64 `json:"mean"` // rounded to 0.1
+}
+
+// ReportSpent is what the host spent per deadline whose handler ran, in the mean
+// over the run. What the source does not tell is absent; where it splits no costs,
+// the burnt cycles are those of busy waits alone.
+type ReportSpent struct {
+	HostCycles *float64 `json:"host_cycles,omitempty"`
+	Burnt      *float64 `json:"burnt_cycles,omitempty"` // busy waits and halt polling
+	Exits      *float64 `json:"exits,omitempty"`
+	IPIs       *float64 `json:"ipis,omitempty"` // of kicks and posted interrupts
 }
 
 // ReportExit is the section of one exit reason.
@@ -226,6 +240,7 @@ func NewReport(h *Header, s *State, warnings ...string) *Report {
 	r.Duration.NS = int64(nanosOf(s.Now.Sub(s.First), h.Hz))
 	r.ProvenanceOf = s.provenances(h)
 	r.Deadlines = s.reportDeadlines(h.Hz)
+	r.Cost = s.reportSpent()
 	r.Exits = s.reportExits()
 	r.reportCounters(s)
 	r.reportKnobs(s)

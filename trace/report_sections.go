@@ -11,18 +11,19 @@ import (
 // sectionKinds are the kinds of events that each section of a report is computed
 // from.
 var sectionKinds = map[string][]Kind{
-	"deadlines":  {KindArm, KindBacking, KindHostFire, KindExpire, KindDeliver, KindGuestIRQ, KindEOI},
-	"exits":      {KindExit, KindEntry, KindFastpath},
-	"kicks":      {KindKick},
-	"deliveries": {KindDeliver},
-	"expiries":   {KindExpire},
-	"backings":   {KindBacking, KindHostFire},
-	"waits":      {KindWait},
-	"tuning":     {KindTune},
-	"injections": {KindInject, KindGuestIRQ, KindEOI, KindPIRSync},
-	"halts":      {KindHalt, KindWake},
-	"costs":      {KindCost},
-	"knobs":      {KindKnob},
+	"cost_per_deadline": {KindCost, KindWait, KindExit, KindKick, KindDeliver},
+	"deadlines":         {KindArm, KindBacking, KindHostFire, KindExpire, KindDeliver, KindGuestIRQ, KindEOI},
+	"exits":             {KindExit, KindEntry, KindFastpath},
+	"kicks":             {KindKick},
+	"deliveries":        {KindDeliver},
+	"expiries":          {KindExpire},
+	"backings":          {KindBacking, KindHostFire},
+	"waits":             {KindWait},
+	"tuning":            {KindTune},
+	"injections":        {KindInject, KindGuestIRQ, KindEOI, KindPIRSync},
+	"halts":             {KindHalt, KindWake},
+	"costs":             {KindCost},
+	"knobs":             {KindKnob},
 }
 
 // provenances says for each section where its figures come from.
@@ -77,6 +78,26 @@ func reportLateness(l *Lateness, hz clock.Hz) ReportLateness {
 
 func reportDist(d *Dist) ReportDist {
 	return ReportDist{d.N, int64(d.Sum), int64(d.Min), int64(d.Mean()), int64(d.Max)}
+}
+
+// reportSpent is the cost per deadline, nil if no handler ran or nothing is known
+// of it.
+func (s *State) reportSpent() *ReportSpent {
+	n := float64(s.Deadlines.Count())
+	x, known := s.Spent(), s.SpentKnown()
+	if n == 0 || known == (SpentKnown{}) {
+		return nil
+	}
+	per := func(told bool, total, unit float64) *float64 {
+		if !told {
+			return nil
+		}
+		v := math.Round(total/n/unit) * unit
+		v = math.Round(v*1000) / 1000
+		return &v
+	}
+	return &ReportSpent{per(known.Host, float64(x.Host), 0.1), per(known.Burnt, float64(x.Burnt), 0.1), per(known.Exits, float64(x.Exits), 0.001),
+		per(known.IPIs, float64(x.IPIs), 0.001)}
 }
 
 func (s *State) reportExits() map[string]*ReportExit {

@@ -16,6 +16,7 @@ func (r *Report) Text() string {
 	t := &reportText{r: r}
 	t.head()
 	t.deadlines()
+	t.spent()
 	t.exits()
 	t.counts("kicks", "kicks", r.Kicks)
 	t.counts("", "steps", r.KickSteps)
@@ -156,6 +157,30 @@ func (t *reportText) deadlines() {
 	if d.SinceKnob != nil && d.SinceKnob.Count > 0 {
 		t.lateness("since knob", d.SinceKnob)
 	}
+}
+
+// spent is what a deadline cost the host, as far as it is known.
+func (t *reportText) spent() {
+	c := t.r.Cost
+	if c == nil {
+		return
+	}
+	name := t.section("cost", "cost_per_deadline")
+	var words []string
+	say := func(format string, v *float64) {
+		if v != nil {
+			words = append(words, fmt.Sprintf(format, *v))
+		}
+	}
+	say("%.1f cycles of host work", c.HostCycles)
+	if c.HostCycles != nil {
+		say("%.1f of them burnt in busy waits and halt polling", c.Burnt)
+	} else {
+		say("%.1f cycles burnt in busy waits", c.Burnt)
+	}
+	say("%.3f exits", c.Exits)
+	say("%.3f IPIs", c.IPIs)
+	t.line(name, "per deadline "+strings.Join(words, ", "))
 }
 
 func (t *reportText) latenessHead(name string) {

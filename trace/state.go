@@ -28,6 +28,10 @@ type State struct {
 	ExitStats [NumExits]ExitStats
 	Exits     Ring[ExitRecord] // exit Num n is entry n − 1
 	Costs     [NumPhases]PhaseStats
+	// HostCycles are the cycles of host work so far, Polled those of halt polling;
+	// SpentAt is Spent at the handler of the last deadline.
+	HostCycles, Polled clock.Cycles
+	SpentAt            Spent
 
 	Kicks      KickStats
 	KickLedger Ring[KickRecord]

@@ -100,12 +100,12 @@ func (c *comparing) judgeCmd() tea.Cmd {
 	x, y := c.pair()
 	asked := c.asked
 	if x == y {
-		c.verdict = &diff.Diff{Verdict: "Both sides are the same: ← and → choose another, tab the side."}
+		c.verdict = &diff.Diff{Headline: "Both sides are the same: ← and → choose another, tab the side."}
 		return nil
 	}
 	for _, s := range []*stretch{x, y} {
 		if n := len(s.points); n < diff.MinSamples {
-			c.verdict = &diff.Diff{Verdict: "No verdict: it takes " + group3(diff.MinSamples) + " deadlines on each side, and of " + s.name +
+			c.verdict = &diff.Diff{Headline: "No verdict: it takes " + group3(diff.MinSamples) + " deadlines on each side, and of " + s.name +
 				" there are " + group3(uint64(n)) + "."}
 			return nil
 		}
@@ -130,6 +130,7 @@ func pairUp(a, b *diff.Side) {
 	n := min(len(a.Late), len(b.Late))
 	if n >= diff.MinSamples && slices.Equal(a.Nums[:n], b.Nums[:n]) {
 		a.Late, b.Late, a.Nums, b.Nums = a.Late[:n], b.Late[:n], a.Nums[:n], b.Nums[:n]
+		a.Costs, b.Costs = a.Costs[:min(n, len(a.Costs))], b.Costs[:min(n, len(b.Costs))]
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -21,6 +22,9 @@ type stretch struct {
 	// points are the deadlines that are kept, in the order of their handlers.
 	points []clock.Cycles
 	nums   []trace.Num
+	costs  []trace.DeadlineCost
+	known  trace.SpentKnown
+	causes []explain.CauseSum // of those whose exits are kept
 	// lost is true if deadlines of the stretch are no longer kept one by one.
 	lost bool
 
@@ -99,6 +103,8 @@ func cloneLateness(l *trace.Lateness) *trace.Lateness {
 // addPoints adds the deadlines of the stretch. One that was armed before it, and
 // so under the settings before, is left out where that is known.
 func (x *stretch) addPoints(st *trace.State) {
+	x.known = st.SpentKnown()
+	x.causes = explain.CausesBetween(&x.h, st, x.from, x.to)
 	r := &st.Scatter
 	x.lost = r.First() > 0 && r.At(0).At > x.from
 	early := map[trace.Num]bool{}
@@ -111,6 +117,7 @@ func (x *stretch) addPoints(st *trace.State) {
 		if p := r.At(i); p.At >= x.from && p.At <= x.to && !early[p.Deadline] {
 			x.points = append(x.points, p.Late)
 			x.nums = append(x.nums, p.Deadline)
+			x.costs = append(x.costs, p.Cost)
 		}
 	}
 }
@@ -248,7 +255,7 @@ func beforeKnob(f *vmm.Frame, report *trace.Report) *stretch {
 
 // side is the stretch as package diff takes it.
 func (x *stretch) side() *diff.Side {
-	return &diff.Side{Name: x.name, Report: x.report, Late: x.points, Nums: x.nums}
+	return &diff.Side{Name: x.name, Report: x.report, Late: x.points, Nums: x.nums, Costs: x.costs, Known: x.known, Causes: x.causes}
 }
 
 // subtract is the distribution of what is in all but not in part, which all

@@ -63,7 +63,7 @@ func (t *compareTable) draw(a area, move int) (y int) {
 func (t *compareTable) head(a area, move int) (y int) {
 	verdict, warnings, look := "the verdict is being computed from the deadlines that are kept", []string(nil), dim
 	if t.v != nil {
-		verdict, warnings, look = figures(t.v.Verdict), t.v.Warnings, value|strong
+		verdict, warnings, look = figures(t.v.Headline), t.v.Warnings, value|strong
 	}
 	for _, l := range wrap(verdict, a.w-2) {
 		a.text(1, y, look, l)
@@ -143,6 +143,8 @@ func (t *compareTable) table(a area, histogram int) (y int) {
 		y++
 	}
 	y++
+	y += t.cost(a.sub(0, y, a.w, a.h-y))
+	y += t.causes(a.sub(0, y, a.w, a.h-y))
 	y += t.histogram(a.sub(1, y, a.w-2, histogram))
 	return y + t.rates(a.sub(0, y, a.w, a.h-y)) + 1
 }
@@ -244,9 +246,11 @@ func (t *compareTable) rates(a area) int {
 		t.row(a, y, name, percent(u, uAll), percent(v, vAll), d, dim)
 		y++
 	}
-	ratio("exits", per(t.a.exits, t.a), per(t.b.exits, t.b))
+	if t.v == nil || len(t.v.Costs) == 0 {
+		ratio("exits", per(t.a.exits, t.a), per(t.b.exits, t.b))
+		ratio("kick IPIs", per(t.a.ipis, t.a), per(t.b.ipis, t.b))
+	}
 	ratio("kicks", per(t.a.kicks, t.a), per(t.b.kicks, t.b))
-	ratio("kick IPIs", per(t.a.ipis, t.a), per(t.b.ipis, t.b))
 	share("fastpath, of exits", t.a.fast, t.a.exits, t.b.fast, t.b.exits)
 	share("re-entered", t.a.reentered, t.a.exits, t.b.reentered, t.b.exits)
 	return y

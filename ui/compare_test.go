@@ -44,7 +44,7 @@ func TestComparisonGetsTheVerdictOfDiff(t *testing.T) {
 	if c.verdict == nil || c.verdict.Verdict == "" {
 		t.Fatal("no verdict arrived")
 	}
-	r.wants(first(c.verdict.Verdict, 40))
+	r.wants(first(c.verdict.Headline, 40))
 	if c.verdict.Warnings != nil {
 		t.Errorf("stretches of one run get the warnings of whole runs: %q", c.verdict.Warnings)
 	}

@@ -59,10 +59,14 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 }
 
 func sampleVerdict() *diff.Diff {
-	return &diff.Diff{Verdict: "The verdict of package diff stands here.", Level: 0.99, Unit: "cycles", Stats: []diff.Stat{
+	return &diff.Diff{Headline: "The verdict of package diff stands here.", Level: 0.99, Unit: "cycles", Stats: []diff.Stat{
 		{Name: "typical", A: 1400.2, B: 1300.4, Low: -140.5, High: -60.2, HasInterval: true, Significant: true},
 		{Name: "p50", A: 837, B: 820, Low: -30, High: 4, HasInterval: true},
-		{Name: "p99", A: 9447, B: 3186, Low: -8000, High: 1200, HasInterval: true}}}
+		{Name: "p99", A: 9447, B: 3186, Low: -8000, High: 1200, HasInterval: true}},
+		Costs: []diff.Stat{
+			{Name: "host cycles", Unit: "cycles", A: 3702, B: 4265.1, Delta: 563.1, Low: 510.2, High: 601.9, HasInterval: true, Significant: true},
+			{Name: "exits", A: 2, B: 2.001, Delta: 0.001, Low: -0.004, High: 0.006, HasInterval: true}},
+		Causes: []diff.Row{{Name: "early-gap", A: 26.2, B: 0.8, Delta: -25.4}, {Name: "vm-entry", A: 585, B: 586.1, Delta: 1.1}}}
 }
 
 func TestReplayAndBranchesAreShown(t *testing.T) {

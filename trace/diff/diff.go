@@ -37,15 +37,22 @@ type Diff struct {
 	Provenance string `json:"provenance"` // of both, or "A measured, B modelled"
 	// Unit is that of the lateness: cycles, or ns where the TSC rates differ.
 	Unit string `json:"unit"`
-	// Verdict is the answer in one sentence; Change is "none", "lower", "higher"
-	// or "unknown".
-	Verdict string `json:"verdict"`
-	Change  string `json:"change"`
+	// Headline is the answer: what changed, lateness and cost. Change and Cost are
+	// "none", "lower", "higher" or "unknown", Verdict and CostVerdict a sentence on
+	// each.
+	Headline    string `json:"headline"`
+	Verdict     string `json:"verdict"`
+	Change      string `json:"change"`
+	CostVerdict string `json:"cost_verdict"`
+	Cost        string `json:"cost"`
 	// Paired is true if deadline n is the same request of the same guest in both.
 	Paired bool    `json:"paired"`
 	Level  float64 `json:"level"`
 	// Stats are the statistics of the lateness; the verdict rests on the first.
 	Stats []Stat `json:"stats"`
+	// Costs are the means of what a deadline cost the host, those that both sides
+	// know; the verdict on the cost rests on the first that changed.
+	Costs []Stat `json:"cost_per_deadline"`
 	// Conditions are the settings in which the runs differ.
 	Conditions []Condition `json:"conditions"`
 	Exits      []Row       `json:"exits_per_deadline"`
@@ -55,9 +62,11 @@ type Diff struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Stat is one statistic of the lateness in both runs.
+// Stat is one statistic in both runs.
 type Stat struct {
-	Name  string  `json:"name"`
+	Name string `json:"name"`
+	// Unit is "cycles" or "ns", empty for a count.
+	Unit  string  `json:"unit,omitempty"`
 	A     float64 `json:"a"`
 	B     float64 `json:"b"`
 	Delta float64 `json:"delta"` // B minus A
@@ -67,6 +76,9 @@ type Stat struct {
 	HasInterval bool    `json:"has_interval"`
 	// Significant is true if all of the interval is beyond Margin.
 	Significant bool `json:"significant"`
+	// More is how many more deadlines it takes, about, to tell whether there is a
+	// change; 0 if that is clear.
+	More int `json:"more,omitempty"`
 }
 
 // Condition is a setting in which the runs differ.
@@ -86,7 +98,7 @@ type Row struct {
 
 // Compare compares b with a: a is before, b after.
 func Compare(a, b *Side, o Options) *Diff {
-	d := &Diff{A: a.Name, B: b.Name, Level: o.Level, Unit: "cycles", Change: "unknown", Stats: []Stat{},
+	d := &Diff{A: a.Name, B: b.Name, Level: o.Level, Unit: "cycles", Change: "unknown", Stats: []Stat{}, Costs: []Stat{},
 		Conditions: []Condition{}, Exits: []Row{}, Rates: []Row{}, Causes: []Row{}, Warnings: []string{}}
 	ra, rb := a.Report, b.Report
 	d.Provenance = ra.Provenance
@@ -99,6 +111,9 @@ func Compare(a, b *Side, o Options) *Diff {
 	d.conditions(ra, rb)
 	d.stats(a, b, o)
 	d.verdict(a, b)
+	d.costs(a, b, o)
+	d.costVerdict()
+	d.headline()
 	d.exits(ra, rb)
 	d.rates(ra, rb)
 	d.causes(a, b)
@@ -141,11 +156,8 @@ func (d *Diff) stats(a, b *Side, o Options) {
 	}
 	xa, xb := once(sa), once(sb)
 	for i, name := range statNames {
-		s := Stat{Name: name, A: round(xa[i]), B: round(xb[i]), Low: round(iv[i].low), High: round(iv[i].high),
-			HasInterval: true}
-		margin := max(1, Margin*math.Abs(xa[i]))
-		s.Significant = iv[i].low > margin || iv[i].high < -margin
-		s.Delta = round(xb[i] - xa[i])
+		s := Stat{Name: name, A: xa[i], B: xb[i], Unit: d.Unit}
+		s.judge(iv[i], 1, min(len(a.Late), len(b.Late)))
 		d.Stats = append(d.Stats, s)
 	}
 }
@@ -199,6 +211,18 @@ func (d *Diff) verdict(a, b *Side) {
 	}
 	d.Verdict = fmt.Sprintf("The typical lateness is %s by %s; the %s interval is %+g to %+g %s.", d.Change, d.amount(p), at,
 		p.Low, p.High, d.Unit)
+}
+
+// headline puts in front what has changed.
+func (d *Diff) headline() {
+	switch costly := d.Cost == "lower" || d.Cost == "higher"; {
+	case costly && d.Change == "none":
+		d.Headline = d.CostVerdict + " " + d.Verdict
+	case costly || d.Change != "none":
+		d.Headline = d.Verdict + " " + d.CostVerdict
+	default:
+		d.Headline = d.Verdict
+	}
 }
 
 // amount is a difference in the unit and in percent.

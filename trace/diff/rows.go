@@ -127,7 +127,7 @@ func (d *Diff) causes(a, b *Side) {
 	mean := func(s *Side, id string) float64 {
 		for _, c := range s.Causes {
 			if c.ID == id {
-				return float64(c.Cycles) * d.scale(s.Report) / float64(max(1, len(s.Late)))
+				return float64(c.Cycles) * d.scale(s.Report) / float64(max(1, c.Of))
 			}
 		}
 		return 0

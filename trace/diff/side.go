@@ -19,6 +19,10 @@ type Side struct {
 	Late []clock.Cycles
 	// Nums are the ordinals of those deadlines.
 	Nums []trace.Num
+	// Costs are what the host spent per deadline, in the same order; nil for a
+	// report. Known says what they tell.
+	Costs []trace.DeadlineCost
+	Known trace.SpentKnown
 	// Causes are what the lateness was made of; nil for a report.
 	Causes []explain.CauseSum
 }
@@ -30,6 +34,8 @@ type Collector struct {
 	tally *explain.Tally
 	late  []clock.Cycles
 	nums  []trace.Num
+	costs []trace.DeadlineCost
+	spent uint64 // deadlines whose cost was taken
 }
 
 // NewCollector returns a Collector for the run that h describes.
@@ -37,6 +43,11 @@ func NewCollector(h *trace.Header) *Collector { return &Collector{h: h, tally: e
 
 // Look takes the deadlines that have closed in s since the last call.
 func (c *Collector) Look(s *trace.State) {
+	for ; c.spent < s.Scatter.N; c.spent++ {
+		if p := s.Scatter.Get(c.spent); p != nil {
+			c.costs = append(c.costs, p.Cost)
+		}
+	}
 	c.tally.Look(s, func(x *trace.Chain) {
 		c.late = append(c.late, x.Late)
 		c.nums = append(c.nums, x.Num)
@@ -45,7 +56,7 @@ func (c *Collector) Look(s *trace.State) {
 
 // Side returns what was collected, s being the state at the end of the run.
 func (c *Collector) Side(name string, s *trace.State) *Side {
-	return &Side{Name: name, Report: trace.NewReport(c.h, s), Late: c.late, Nums: c.nums, Causes: c.tally.Causes()}
+	return &Side{Name: name, Report: trace.NewReport(c.h, s), Late: c.late, Nums: c.nums, Causes: c.tally.Causes(), Costs: c.costs, Known: s.SpentKnown()}
 }
 
 // ReadReport makes a Side of a report in JSON.

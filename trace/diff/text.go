@@ -19,11 +19,22 @@ func (d *Diff) Text() string {
 		fmt.Fprintf(&b, "   %s: %s, then %s\n", c.Name, c.A, c.B)
 	}
 	b.WriteByte('\n')
-	prose.Write(&b, "", "", d.Verdict)
+	prose.Write(&b, "", "", d.Headline)
 	fmt.Fprintf(&b, "\n%-18s%10s%10s%10s%8s  interval of B-A\n", "lateness, "+d.Unit, "A", "B", "B-A", "change")
 	for i := range d.Stats {
 		s := &d.Stats[i]
 		fmt.Fprintf(&b, "  %-16s%10.1f%10.1f%+10.1f%8s%s\n", s.Name, s.A, s.B, s.Delta, change(s.A, s.B), intervalText(s))
+	}
+	if len(d.Costs) > 0 {
+		fmt.Fprintf(&b, "\n%-18s%10s%10s%10s%8s  interval\n", "cost / deadline", "A", "B", "B-A", "change")
+	}
+	for i := range d.Costs {
+		s := &d.Costs[i]
+		digits := 3
+		if s.Unit != "" {
+			digits = 1
+		}
+		fmt.Fprintf(&b, "  %-16s%10.*f%10.*f%+10.*f%8s%s\n", s.Name, digits, s.A, digits, s.B, digits, s.Delta, change(s.A, s.B), costInterval(s, digits))
 	}
 	d.rows(&b, "cause, "+d.Unit+" / deadline", d.Causes)
 	d.rows(&b, "exits / deadline", d.Exits)
@@ -39,6 +50,14 @@ func intervalText(s *Stat) string {
 		return "  -"
 	}
 	w := fmt.Sprintf("  %+.1f..%+.1f", s.Low, s.High)
+	if s.Significant {
+		w += " *"
+	}
+	return w
+}
+
+func costInterval(s *Stat, digits int) string {
+	w := fmt.Sprintf("  %+.*f..%+.*f", digits, s.Low, digits, s.High)
 	if s.Significant {
 		w += " *"
 	}
@@ -78,6 +97,14 @@ func (d *Diff) LKML() string {
 		}
 		fmt.Fprintf(&b, "%-30s%12.1f%12.1f%12s%s\n", s.Name, s.A, s.B, change(s.A, s.B), mark)
 	}
+	for i := range d.Costs {
+		s := &d.Costs[i]
+		mark := ""
+		if !s.Significant {
+			mark = "  (n.s.)"
+		}
+		fmt.Fprintf(&b, "%-30s%12.2f%12.2f%12s%s\n", s.Name+" / deadline", s.A, s.B, change(s.A, s.B), mark)
+	}
 	for _, r := range d.Rates[:min(len(d.Rates), 4)] {
 		fmt.Fprintf(&b, "%-30s%12.2f%12.2f%12s\n", r.Name, r.A, r.B, change(r.A, r.B))
 	}
@@ -87,6 +114,6 @@ func (d *Diff) LKML() string {
 		}
 	}
 	b.WriteByte('\n')
-	prose.Write(&b, "", "", d.Verdict)
+	prose.Write(&b, "", "", d.Headline)
 	return b.String()
 }

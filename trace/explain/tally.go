@@ -24,9 +24,9 @@ func NewTally(h *trace.Header) *Tally { return &Tally{h: h, vector: -1} }
 // CauseSum is one cause over a whole run.
 type CauseSum struct {
 	ID, Words string
-	// Deadlines is how many deadlines have it, Cycles the sum over them.
-	Deadlines int
-	Cycles    int64
+	// Deadlines is how many deadlines of Of have it, Cycles the sum over them.
+	Deadlines, Of int
+	Cycles        int64
 }
 
 // Look adds the deadlines that have closed in s since the last call, and calls f
@@ -63,6 +63,23 @@ func (t *Tally) add(s *trace.State, c *trace.Chain) {
 	t.n++
 }
 
+// CausesBetween are the causes of the deadlines whose handlers ran between two
+// times, of those that are kept with the exits that tell of them.
+func CausesBetween(h *trace.Header, s *trace.State, from, to clock.TSC) []CauseSum {
+	t := NewTally(h)
+	kept := clock.TSC(0)
+	if s.Exits.First() > 0 {
+		kept = s.Exits.At(0).At
+	}
+	for i := range s.Chains.Len() {
+		c := s.Chains.At(i)
+		if c.Ran() && c.ISRAt >= from && c.ISRAt <= to && min(c.Target, c.ISRAt) >= kept {
+			t.add(s, c)
+		}
+	}
+	return t.Causes()
+}
+
 // Deadlines is the number of deadlines added.
 func (t *Tally) Deadlines() int { return t.n }
 
@@ -71,7 +88,7 @@ func (t *Tally) Causes() []CauseSum {
 	var out []CauseSum
 	for i := range t.cycles {
 		if t.times[i] != 0 {
-			out = append(out, CauseSum{causeTable[i].id, causeTable[i].words, t.times[i], int64(t.cycles[i])})
+			out = append(out, CauseSum{causeTable[i].id, causeTable[i].words, t.times[i], t.n, int64(t.cycles[i])})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Cycles > out[j].Cycles })
