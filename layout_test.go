@@ -26,6 +26,8 @@ var arrows = map[string]string{
 	"keymap/gen":            "keymap",
 	"lapic":                 "internal/clock",
 	"trace":                 "internal/clock internal/prose",
+	"trace/kernel":          "trace trace/kernel/rule lapic internal/clock internal/prose",
+	"trace/kernel/rule":     "",
 	"trace/ftrace":          "trace internal/clock",
 	"trace/export":          "trace internal/clock",
 	"trace/explain":         "trace internal/clock internal/prose",

@@ -47,9 +47,9 @@ const (
 	TuneLater               // late: advance enlarged
 	TuneEarlier             // early: advance reduced
 	TuneIgnored             // outside the band that is acted on
-	TuneReset               // beyond the ceiling: back to 1000 ns
+	TuneReset               // beyond the Ceiling: back to 1000 ns
 	TuneDone                // near enough: stopped for good, after a last step
-	TuneOff                 // beyond the ceiling: feature turned off
+	TuneOff                 // beyond the Ceiling: feature turned off
 	numTuneVerdicts
 )
 
@@ -70,20 +70,26 @@ const (
 	adjustStep               = 8
 )
 
-// tuneRules is one column of the adaptive tuning's history as a row.
-type tuneRules struct {
-	capped  bool // the step is at most an eighth of the advance
-	band    bool // deltas outside AdjustMin … AdjustMax are ignored
-	stops   bool // a delta below AdjustMin ends tuning
-	ceiling TuneVerdict
+// TuneRules are the ways in which kernels tune the advance.
+type TuneRules struct {
+	// Capped: the step is at most an eighth of the advance; else it is an eighth
+	// of the error.
+	Capped bool
+	// Band: deltas outside AdjustMin … AdjustMax are ignored.
+	Band bool
+	// Stops: a delta below AdjustMin ends tuning for good.
+	Stops bool
+	// Ceiling is what an advance above AdvanceMax leads to: TuneReset, TuneOff,
+	// or BadTune for no ceiling.
+	Ceiling TuneVerdict
 }
 
-var tuneTable = [numTuneEras]tuneRules{
-	Tune4_20: {capped: true, stops: true},
-	Tune5_2:  {capped: true, stops: true, ceiling: TuneOff},
-	Tune5_3:  {capped: true, stops: true, ceiling: TuneReset},
-	Tune5_4:  {band: true, ceiling: TuneReset},
-	Tune6_10: {band: true, ceiling: TuneReset},
+var tuneTable = [numTuneEras]TuneRules{
+	Tune4_20: {Capped: true, Stops: true},
+	Tune5_2:  {Capped: true, Stops: true, Ceiling: TuneOff},
+	Tune5_3:  {Capped: true, Stops: true, Ceiling: TuneReset},
+	Tune5_4:  {Band: true, Ceiling: TuneReset},
+	Tune6_10: {Band: true, Ceiling: TuneReset},
 }
 
 func (e TuneEra) row() TuneEra {
@@ -117,12 +123,12 @@ func (e TuneEra) Step(adv clock.Nanos, delta clock.Cycles, khz uint32) (res Tune
 		size = -size
 	}
 	small := size < uint64(AdjustMin)
-	if khz == 0 || r.band && (small || size > uint64(AdjustMax)) {
+	if khz == 0 || r.Band && (small || size > uint64(AdjustMax)) {
 		return res, false
 	}
 	ns := size * 1_000_000 / uint64(khz)
 	step := uint32(ns / adjustStep)
-	if r.capped {
+	if r.Capped {
 		step = min(uint32(ns), uint32(adv)/adjustStep)
 	}
 	next := uint32(adv) + step
@@ -130,13 +136,13 @@ func (e TuneEra) Step(adv clock.Nanos, delta clock.Cycles, khz uint32) (res Tune
 	if delta < 0 {
 		next, res.Verdict = uint32(adv)-step, TuneEarlier
 	}
-	if r.stops && small {
+	if r.Stops && small {
 		done, res.Verdict = true, TuneDone
 	}
-	if next > uint32(AdvanceMax) && r.ceiling != BadTune {
-		res.Verdict = r.ceiling
+	if next > uint32(AdvanceMax) && r.Ceiling != BadTune {
+		res.Verdict = r.Ceiling
 		next, done = 0, true
-		if r.ceiling == TuneReset {
+		if r.Ceiling == TuneReset {
 			next, done = uint32(AdvanceInit), false
 		}
 	}
