@@ -81,3 +81,8 @@ fuzz: ## each fuzz target for FUZZTIME
 .PHONY: bench
 bench: ## benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: man
+man: ## the manual pages, into build/man
+	mkdir -p build/man
+	$(GO) run ./internal/cli/refgen build/man

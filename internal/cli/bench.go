@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -104,14 +105,15 @@ func (o *benchOptions) run(env *Env) error {
 }
 
 func (o *benchOptions) print(env *Env, results []bench.Result) error {
-	out := []byte(bench.Text(results, benchWidth))
+	var err error
 	if o.json {
-		var err error
-		if out, err = bench.JSON(results); err != nil {
-			return fmt.Errorf("bench: %w", err)
-		}
+		err = document(env.Out, "ticktrap.bench", struct {
+			Rows any `json:"rows"`
+		}{bench.JSONRows(results)})
+	} else {
+		_, err = io.WriteString(env.Out, bench.Text(results, benchWidth))
 	}
-	if _, err := env.Out.Write(out); err != nil {
+	if err != nil {
 		return err
 	}
 	if c := bench.Count(results); o.strict && c.CalibratedHits < c.Calibrated {

@@ -28,14 +28,17 @@ func TestBenchPrintsATableAndJSON(t *testing.T) {
 		}
 	}
 	code, out, errs = runBench(append(args, "--json")...)
-	var rows []struct {
-		ID      string   `json:"id"`
-		Verdict string   `json:"verdict"`
-		After   *float64 `json:"after"`
+	var doc struct {
+		Rows []struct {
+			ID      string   `json:"id"`
+			Verdict string   `json:"verdict"`
+			After   *float64 `json:"after"`
+		} `json:"rows"`
 	}
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != ExitOK || errs != "" {
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != ExitOK || errs != "" {
 		t.Fatalf("exit code %d, errors %q, JSON: %v", code, errs, err)
 	}
+	rows := doc.Rows
 	if len(rows) != 1 || rows[0].ID != "s004v3-immed-off" || rows[0].Verdict != "hit" || rows[0].After == nil {
 		t.Errorf("JSON rows: %+v", rows)
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -69,15 +68,11 @@ func (o *diffOptions) run(env *Env, a, b string) error {
 		return err
 	}
 	d := diff.Compare(sa, sb, diff.Options{Level: o.level / 100, Draws: o.draws, Seed: diff.DefaultOptions.Seed})
+	if o.json {
+		return document(env.Out, "ticktrap.diff", d)
+	}
 	out := d.Text()
-	switch {
-	case o.json:
-		j, err := json.MarshalIndent(d, "", "  ")
-		if err != nil {
-			return fmt.Errorf("comparison: %w", err)
-		}
-		out = string(j) + "\n"
-	case o.lkml:
+	if o.lkml {
 		out = d.LKML()
 	}
 	_, err = io.WriteString(env.Out, out)
@@ -90,9 +85,9 @@ func readSide(env *Env, name string) (*diff.Side, error) {
 		s, err := diff.ReadReport(name, data)
 		return s, with(ExitInput, err)
 	}
-	rec, closer, err := trace.OpenFile(name)
+	rec, closer, err := openRecording(env, name)
 	if err != nil {
-		return nil, with(ExitInput, err)
+		return nil, err
 	}
 	defer closer.Close()
 	if w := rec.Warning(); w != "" {
@@ -117,6 +112,9 @@ func readSide(env *Env, name string) (*diff.Side, error) {
 
 // readJSON reads a file that begins like a JSON object.
 func readJSON(name string) ([]byte, bool) {
+	if name == "-" {
+		return nil, false
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, false

@@ -2,3 +2,6 @@
 // recording, runs the screen or a headless run, and maps errors to exit codes.
 // It decides nothing about timers.
 package cli
+
+//go:generate go run ./refgen
+//go:generate go run genlicenses.go

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
@@ -23,14 +25,7 @@ It exits with 0 where guests can run on KVM, else with 4.`,
 		SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error {
 			r := kvm.Doctor()
-			out := []byte(r.Text())
-			if asJSON {
-				var err error
-				if out, err = r.JSON(); err != nil {
-					return err
-				}
-			}
-			if _, err := env.Out.Write(out); err != nil {
+			if err := printDoctor(env.Out, r, asJSON); err != nil {
 				return err
 			}
 			if !r.Usable {
@@ -41,4 +36,12 @@ It exits with 0 where guests can run on KVM, else with 4.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return c
+}
+
+func printDoctor(w io.Writer, r *kvm.Report, asJSON bool) error {
+	if asJSON {
+		return document(w, "ticktrap.doctor", r)
+	}
+	_, err := io.WriteString(w, r.Text())
+	return err
 }

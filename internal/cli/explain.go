@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -187,9 +186,9 @@ func recordedTurns(rec *trace.Recording) []rerun.Turn {
 }
 
 func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) error {
-	rec, closer, err := trace.OpenFile(name)
+	rec, closer, err := openRecording(env, name)
 	if err != nil {
-		return with(ExitInput, err)
+		return err
 	}
 	defer closer.Close()
 	if w := rec.Warning(); w != "" {
@@ -264,15 +263,10 @@ func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, 
 	x := explain.Explain(h, st, c)
 	x.Findings = bugs
 	o.check(x, c, st, again)
-	out := []byte(x.Text())
 	if o.run.json {
-		var err error
-		if out, err = json.MarshalIndent(x, "", "  "); err != nil {
-			return fmt.Errorf("explanation: %w", err)
-		}
-		out = append(out, '\n')
+		return document(w, "ticktrap.explain", x)
 	}
-	_, err := w.Write(out)
+	_, err := io.WriteString(w, x.Text())
 	return err
 }
 

@@ -29,7 +29,7 @@ func newExport(env *Env) *cobra.Command {
 		Use:   "export FILE",
 		Short: "write a recording for other programs",
 		Long: `export writes a recording in a form that other programs read. Without --output
-it goes to standard output.
+it goes to standard output. FILE may be - for standard input.
 
 Formats:
 ` + formatHelp() + `
@@ -80,9 +80,9 @@ func (o *exportOptions) run(env *Env, name string) error {
 	if !ok {
 		return fail(ExitUsage, "--format: want one of %s, have %q", formatNames(), o.format)
 	}
-	rec, closer, err := trace.OpenFile(name)
+	rec, closer, err := openRecording(env, name)
 	if err != nil {
-		return with(ExitInput, err)
+		return err
 	}
 	defer closer.Close()
 	keep, err := o.keep(f, rec.Header())

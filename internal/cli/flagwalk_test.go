@@ -123,6 +123,9 @@ var acts = map[string]string{
 	"import --advance":    "",
 	"import --strict":     "import BAD --tsc-khz 100000 --output D/l.tt | --strict",
 	"doctor --json":       "doctor | --json",
+	"guests --json":       "guests | --json",
+	"scenarios --json":    "scenarios | --json",
+	"licenses --json":     "licenses | --json",
 	"config --default":    "config | --default",
 }
 

@@ -11,11 +11,15 @@ import (
 )
 
 func newGuests(env *Env) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	c := &cobra.Command{
 		Use:   "guests",
 		Short: "list the built-in guests and their parameters",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return document(env.Out, "ticktrap.guests", guestTable())
+			}
 			var b strings.Builder
 			for _, n := range guest.Names() {
 				d, _ := guest.Describe(n)
@@ -32,6 +36,37 @@ func newGuests(env *Env) *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
+}
+
+// guestRow and parameterRow are what guests --json says of each.
+type (
+	guestRow struct {
+		Name   string `json:"name"`
+		Text   string `json:"text"`
+		Sample string `json:"sample"`
+	}
+	parameterRow struct {
+		Name string   `json:"name"`
+		Doc  string   `json:"doc"`
+		For  []string `json:"for,omitempty"` // empty: every guest
+	}
+)
+
+func guestTable() any {
+	var t struct {
+		Guests     []guestRow     `json:"guests"`
+		Parameters []parameterRow `json:"parameters"`
+	}
+	for _, n := range guest.Names() {
+		d, _ := guest.Describe(n)
+		t.Guests = append(t.Guests, guestRow{n, d.Text, d.Sample})
+	}
+	for _, k := range guest.Keys() {
+		t.Parameters = append(t.Parameters, parameterRow{k.Name, k.Doc, k.For})
+	}
+	return t
 }
 
 // knobHelp is the table of knobs.

@@ -36,9 +36,9 @@ and the exit code is 6.`,
 			}); err != nil {
 				return err
 			}
-			rec, f, err := trace.OpenFile(args[0])
+			rec, f, err := openRecording(env, args[0])
 			if err != nil {
-				return with(ExitInput, err)
+				return err
 			}
 			defer f.Close()
 			if verify {

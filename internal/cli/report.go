@@ -37,9 +37,9 @@ language of breaks and filters.`,
 			if err != nil {
 				return err
 			}
-			rec, f, err := trace.OpenFile(args[0])
+			rec, f, err := openRecording(env, args[0])
 			if err != nil {
-				return with(ExitInput, err)
+				return err
 			}
 			defer f.Close()
 			if where != "" {

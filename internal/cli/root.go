@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is the program's version.
-const Version = "0.1.0-dev"
+// Version is the version of the source; a program that was installed by a version
+// says that one.
+const Version = "0.2.0-dev"
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, env *Env) int {
@@ -42,7 +43,7 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
   ticktrap run --headless --json --deadlines 1000 one JSON report
   ticktrap run --headless --at 500:apicv=off      turn a knob mid-run
   ticktrap report session.tt                      the report of a recording`,
-		Version:       Version,
+		Version:       version(),
 		Args:          cobra.MaximumNArgs(1),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -59,7 +60,7 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 	root.PersistentFlags().StringVar(&env.config, "config", "", "configuration file (default ticktrap/config.toml in $XDG_CONFIG_HOME or ~/.config)")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newBench(env), newGuests(env), newExplain(env), newDiff(env),
-		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env))
+		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env), newLicenses(env))
 	root.AddCommand(newTopics()...)
 	completeValues(root)
 	usageErrors(root)

@@ -17,11 +17,15 @@ import (
 )
 
 func newScenarios(env *Env) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	c := &cobra.Command{
 		Use:   "scenarios",
 		Short: "list the library of real bugs that run --scenario shows",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return scenariosDocument(env.Out)
+			}
 			var b strings.Builder
 			for _, n := range scenario.Names() {
 				s, err := scenario.ByName(n)
@@ -37,6 +41,30 @@ func newScenarios(env *Env) *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
+}
+
+// scenarioRow is what scenarios --json says of one.
+type scenarioRow struct {
+	Name    string `json:"name"`
+	Text    string `json:"text"`
+	Rule    string `json:"rule"`
+	Finding string `json:"finding"`
+}
+
+func scenariosDocument(w io.Writer) error {
+	var t struct {
+		Scenarios []scenarioRow `json:"scenarios"`
+	}
+	for _, n := range scenario.Names() {
+		s, err := scenario.ByName(n)
+		if err != nil {
+			return err
+		}
+		t.Scenarios = append(t.Scenarios, scenarioRow{n, s.Text, s.Rule, s.Finding})
+	}
+	return document(w, "ticktrap.scenarios", t)
 }
 
 // scenarioRun is the scenario that the flags ask for with its run.

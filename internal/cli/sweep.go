@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -237,14 +236,9 @@ func progressBar(env *Env) sweep.Progress {
 }
 
 func (o *sweepOptions) print(w io.Writer, g sweep.Grid, res *sweep.Result) error {
-	out := []byte(res.Text(g))
 	if o.run.json {
-		var err error
-		if out, err = json.MarshalIndent(res, "", "  "); err != nil {
-			return fmt.Errorf("sweep: %w", err)
-		}
-		out = append(out, '\n')
+		return document(w, "ticktrap.sweep", res)
 	}
-	_, err := w.Write(out)
+	_, err := io.WriteString(w, res.Text(g))
 	return err
 }

@@ -205,7 +205,7 @@ func TestWorkersDoNotChangeTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := JSON(rs)
+		b, err := json.Marshal(JSONRows(rs))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func TestPrintedScores(t *testing.T) {
 
 func TestTextAndJSONHoldEveryRow(t *testing.T) {
 	rs := table(t)
-	b, err := JSON(rs)
+	b, err := json.Marshal(JSONRows(rs))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -214,14 +213,13 @@ type jsonImageScores struct {
 	Twin    [2]float64 `json:"twin"`
 }
 
-// JSON is the table as one document: an array of rows.
-func JSON(results []Result) ([]byte, error) {
+// JSONRows are the rows as they are written in JSON.
+func JSONRows(results []Result) any {
 	rows := make([]jsonRow, len(results))
 	for i := range results {
 		rows[i] = results[i].json()
 	}
-	out, err := json.MarshalIndent(rows, "", "  ")
-	return append(out, '\n'), err
+	return rows
 }
 
 func (r *Result) json() jsonRow {

@@ -1,7 +1,6 @@
 package kvm
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -62,15 +61,6 @@ func (r *Report) addError(section, name string, err error) {
 		}
 	}
 	r.Rows = append(r.Rows, row)
-}
-
-// JSON is the report as one document.
-func (r *Report) JSON() ([]byte, error) {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encoding the report: %w", err)
-	}
-	return append(b, '\n'), nil
 }
 
 // marks stand for findings at the start of a line; the word follows for those

@@ -154,7 +154,7 @@ func TestDoctorGivesAReasonForWhatIsMissing(t *testing.T) {
 			t.Errorf("%s, %s: missing without a reason", row.Section, row.Name)
 		}
 	}
-	b, err := r.JSON()
+	b, err := json.Marshal(r)
 	var back Report
 	if err != nil || json.Unmarshal(b, &back) != nil || len(back.Rows) != len(r.Rows) {
 		t.Errorf("JSON: %v, %d rows back, want %d", err, len(back.Rows), len(r.Rows))
