@@ -1,6 +1,7 @@
 # ticktrap: what can be made. "make help" lists the targets.
 GO ?= go
 FUZZTIME ?= 5s
+LINUX ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ticktrap/linux
 
 .PHONY: help
 help: ## list the targets
@@ -51,6 +52,14 @@ kernels-all: ## what test-matrix needs: all packaged kernels from 5.10 to 7.3, a
 
 # What runs on real KVM; each machine that is left out is a line "--- SKIP".
 MACHINES = TICKTRAP_REQUIRE_KVM=1 $(GO) test -count=1 -timeout 120m ./vmm/vmmtest -v
+
+.PHONY: linux-guest
+linux-guest: ## an initial RAM disk for Linux guests that runs cyclictest, in LINUX (Debian)
+	$(GO) run ./vmm/guest/linuxguest $(LINUX)
+
+.PHONY: test-linux
+test-linux: ## Debian's 6.12 on the model, to the end of cyclictest, twice
+	TICKTRAP_LINUX=$(LINUX) $(GO) test -count=1 -timeout 30m ./vmm/vmmtest -run TestLinux -v
 
 .PHONY: test-kvm
 test-kvm: ## the engines on real kvm-amd, in QEMU

@@ -10,6 +10,7 @@ type Header struct {
 	Provenance Provenance
 	Guest      string // built-in name or file name
 	Args       string // --append
+	Initrd     string // file of the initial RAM disk, empty for none
 	GuestHash  string // SHA-256 of the image, hex
 	Seed       uint64
 	Profile    string // cost profile, model only

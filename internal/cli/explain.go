@@ -75,7 +75,7 @@ comes of it is printed.`,
 
 // liveOnly are the flags that say what --live runs. A recording's guest may be
 // named: its image can have moved.
-var liveOnly = []string{"append", "vcpus", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "lapic-era", "no-skip", "knob",
+var liveOnly = []string{"append", "vcpus", "initrd", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "lapic-era", "no-skip", "knob",
 	"at", "deadlines", "exits", "for", "timeout", "scenario", "repaired"}
 
 // checkFlags refuses values and flags that have no effect.
@@ -238,6 +238,7 @@ func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.
 	if _, builtin := guest.Describe(h.Guest); builtin || again.guest == guest.Default {
 		again.guest = h.Guest // an image elsewhere is given by --guest
 	}
+	again.initrd = h.Initrd
 	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
 	again.era, again.hide = h.LAPICEra, hidden(h)
 	if h.MemMiB != 0 {

@@ -18,7 +18,8 @@ func (o *runOptions) guestFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.guest, "guest", guest.Default, "built-in guest or path of an image")
 	f.StringVar(&o.args, "append", "", "the guest's command line, or a built-in guest's parameters")
 	f.IntVar(&o.vcpus, "vcpus", 0, "virtual CPUs, 1 to 64 (default what the guest needs)")
-	f.IntVar(&o.memMiB, "mem", 128, "guest memory in MiB")
+	f.StringVar(&o.initrd, "initrd", "", "initial RAM disk of a Linux kernel")
+	f.IntVar(&o.memMiB, "mem", 0, "guest memory in MiB, 16 to 3072 (default 128; 512 for Linux)")
 	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to hide from the guest: x2apic, tsc-deadline")
 }
 

@@ -28,7 +28,7 @@ func (o *runOptions) kvmFactory(knobs vmm.Knobs) (session.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := kvm.Config{Guest: img, Placement: place, VCPUs: o.vcpus, RAM: uint64(o.memMiB) << 20, Knobs: knobs,
+	cfg := kvm.Config{Guest: img, Placement: place, VCPUs: o.vcpus, RAM: o.ram(img), Knobs: knobs,
 		TestDevice: true, Hide: hide, Untraced: o.untraced, Unobserved: o.untraced}
 	return func(sink trace.Sink) (vmm.Engine, error) {
 		e, err := kvm.New(cfg, sink)

@@ -26,6 +26,7 @@ import (
 type runOptions struct {
 	engine, lapic         string
 	guest, args           string
+	initrd                string
 	vcpus, pcpus          int
 	memMiB                int
 	seed                  uint64
@@ -162,7 +163,7 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"repaired"}, !scenario, "it needs --scenario"},
 		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},
 		{[]string{"lapic-era"}, scenario, "a scenario brings its own"},
-		{[]string{"guest", "append", "vcpus", "pcpus", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
+		{[]string{"guest", "append", "vcpus", "pcpus", "initrd", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
 		{[]string{"lapic"}, model, "on the model the LAPIC is this program's own; it needs --engine=kvm"},
 		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced makes no events to count; use --for, or a guest that ends"},
 		{[]string{"untraced"}, model, "only with engine kvm: a model's time does not depend on who looks"},
@@ -199,7 +200,7 @@ func (o *runOptions) runner() (*session.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.memMiB < 16 || o.memMiB > 3072 {
+	if o.memMiB != 0 && (o.memMiB < 16 || o.memMiB > 3072) {
 		return nil, fail(ExitUsage, "--mem: want 16 to 3072 MiB, have %d", o.memMiB)
 	}
 	make, err := o.engineFactory(knobs)
@@ -258,7 +259,7 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 			return model.Config{}, fail(ExitUsage, "--lapic-era: %w", err)
 		}
 	}
-	return model.Config{Era: era, Hide: hide, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: uint64(o.memMiB) << 20, Seed: o.seed,
+	return model.Config{Era: era, Hide: hide, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 
@@ -266,6 +267,9 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 // or a dot is always a file.
 func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 	if _, ok := guest.Describe(o.guest); ok {
+		if o.initrd != "" {
+			return nil, fail(ExitUsage, "--initrd: guest %s is built in and takes none", o.guest)
+		}
 		p, err := guest.ParseParams(o.guest, o.args, hz)
 		if err == nil && o.headless && p.Count == 0 && o.deadlines == 0 && o.exits == 0 && o.guestTime == 0 {
 			o.args = strings.TrimSpace(o.args + " " + headlessCount) // in the report, and in a recording
@@ -284,8 +288,17 @@ func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 		return nil, fail(ExitInput, "no guest %q: neither a file nor one of %s%s", o.guest, strings.Join(guest.Names(), ", "),
 			prose.DidYouMean(o.guest, guest.Names()))
 	}
-	img, err := guest.Open(o.guest, guest.Options{Append: o.args})
+	img, err := guest.Open(o.guest, guest.Options{Append: o.args, Initrd: o.initrd})
 	return img, with(ExitInput, err)
+}
+
+// ram is the size of guest memory in bytes: that of --mem, or what the guest
+// needs.
+func (o *runOptions) ram(img *guest.Image) uint64 {
+	if o.memMiB == 0 {
+		return img.DefaultRAM()
+	}
+	return uint64(o.memMiB) << 20
 }
 
 // noDeadlines are the built-in guests without a timer.

@@ -52,7 +52,7 @@ func recordedFactory(h *trace.Header) (session.Factory, error) {
 		make, err := s.Again(h)
 		return func(sink trace.Sink) (vmm.Engine, error) { return make(sink) }, err
 	}
-	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
+	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, initrd: h.Initrd, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
 		seed: h.Seed, profile: h.Profile, era: h.LAPICEra, hide: hidden(h)}
 	knobs := vmm.DefaultKnobs()
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {

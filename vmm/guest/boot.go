@@ -35,17 +35,21 @@ const (
 func (g *Image) Boot() vmm.Registers {
 	r := powerUp()
 	r.RIP = g.entry
+	if g.boot != nil {
+		g.boot.enter(g, &r)
+		return r
+	}
 	switch g.bits {
 	case 32:
 		r.CR0 = cr0PE | cr0ET
-		setSegments(&r, vmm.Segment{Selector: selCode32, Limit: ^uint32(0), Attr: attrCode32})
+		setSegments(&r, vmm.Segment{Selector: selCode32, Limit: ^uint32(0), Attr: attrCode32}, selData)
 		r.GPR[vmm.RAX], r.GPR[vmm.RBX] = mbBootMagic, g.infoAt()
 	case 64:
 		r.CR0 = cr0PE | cr0ET | cr0NE | cr0WP | cr0PG
 		r.CR4 = cr4PAE | cr4FXSR | cr4XMM
 		r.CR3 = BootPML4
 		r.EFER = eferLME | eferLMA | eferNXE
-		setSegments(&r, vmm.Segment{Selector: selCode64, Limit: ^uint32(0), Attr: attrCode64})
+		setSegments(&r, vmm.Segment{Selector: selCode64, Limit: ^uint32(0), Attr: attrCode64}, selData)
 		r.GDTR = vmm.Table{Base: BootGDT, Limit: uint16(len(gdtBytes()) - 1)}
 		r.GPR[vmm.RSP], r.GPR[vmm.RDI] = StackTop, g.infoAt()
 	}
@@ -70,8 +74,8 @@ func powerUp() vmm.Registers {
 }
 
 // setSegments makes code the code segment and the others flat data.
-func setSegments(r *vmm.Registers, code vmm.Segment) {
-	data := vmm.Segment{Selector: selData, Limit: ^uint32(0), Attr: attrData32}
+func setSegments(r *vmm.Registers, code vmm.Segment, sel uint16) {
+	data := vmm.Segment{Selector: sel, Limit: ^uint32(0), Attr: attrData32}
 	r.CS = code
 	r.DS, r.ES, r.FS, r.GS, r.SS = data, data, data, data, data
 }

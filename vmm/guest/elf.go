@@ -14,7 +14,7 @@ const (
 	elfLittle              = 1
 	elfExec, elfDyn        = 2, 3
 	elf386, elfX8664       = 3, 62
-	elfLoad                = 1
+	elfLoad, elfNote       = 1, 4
 	elfMaxLoads            = 1024
 )
 
@@ -24,6 +24,7 @@ type elfFile struct {
 	entry   uint64
 	loads   []segment
 	virtual []uint64 // virtual address of each load
+	notes   [][]byte // contents of note segments
 }
 
 // parseELF checks an ELF file and collects what it loads.
@@ -100,7 +101,8 @@ func (f *elfFile) programHeaders(data []byte, off uint64, size, num uint16) erro
 func (f *elfFile) programHeader(data []byte, off uint64, i int) error {
 	le := binary.LittleEndian
 	p := data[off:]
-	if le.Uint32(p) != elfLoad {
+	kind := le.Uint32(p)
+	if kind != elfLoad && kind != elfNote {
 		return nil
 	}
 	var at, vaddr, paddr, filesz, memsz uint64
@@ -124,6 +126,10 @@ func (f *elfFile) programHeader(data []byte, off uint64, i int) error {
 	case paddr > math.MaxUint64-memsz:
 		return fmt.Errorf("segment %d (header at offset %#x): %#x bytes at address %#x pass the end of memory", i, off, memsz, paddr)
 	}
+	if kind == elfNote {
+		f.notes = append(f.notes, data[at:at+filesz])
+		return nil
+	}
 	f.loads = append(f.loads, segment{paddr, data[at : at+filesz], memsz, fmt.Sprintf("segment %d", i)})
 	f.virtual = append(f.virtual, vaddr)
 	return nil
@@ -145,11 +151,18 @@ func (f *elfFile) physicalEntry() (uint64, error) {
 	return 0, fmt.Errorf("entry point %#x lies in no segment", f.entry)
 }
 
-// loadELF64 loads an x86-64 executable that wants to be entered in long mode.
-func loadELF64(g *Image, data []byte) error {
+// loadELF loads an ELF file without a multiboot 1 header: by its PVH note, as
+// Linux' own ELF file, or as an x86-64 executable for our own long mode.
+func loadELF(g *Image, data []byte) error {
 	f, err := parseELF(data)
 	if err != nil {
 		return err
+	}
+	if entry, ok := pvhEntry(f); ok {
+		return loadPVH(g, f, entry)
+	}
+	if f.bits == 64 && f.upperHalf() && isVmlinux(data) {
+		return loadVmlinux(g, f)
 	}
 	if f.bits == 32 {
 		return errors.New("32-bit ELF without a multiboot header in its first 8192 bytes: nothing says how to enter it")

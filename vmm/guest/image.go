@@ -22,10 +22,13 @@ const (
 	Flat              // raw 64-bit code at CodeBase
 	BootRecord        // 512-byte boot sector at BootSector
 	BuiltIn           // one of our own
+	BzImage           // Linux with a setup header
+	Vmlinux           // Linux' ELF file, entered in long mode
+	PVH               // ELF with a PVH note, entered in protected mode
 )
 
 // FormatNames names the formats.
-var FormatNames = []string{"bad", "multiboot", "elf64", "flat", "boot sector", "built-in"}
+var FormatNames = []string{"bad", "multiboot", "elf64", "flat", "boot sector", "built-in", "bzImage", "vmlinux", "PVH"}
 
 func (f Format) String() string { return FormatNames[f] }
 
@@ -36,6 +39,8 @@ type Options struct {
 	// Env is environment text for the guest, lines of NAME=VALUE: a multiboot
 	// module, as the unit tests read it. Empty: no module.
 	Env string
+	// Initrd is the file of an initial RAM disk, for Linux and PVH. Empty: none.
+	Initrd string
 	// Format overrides recognition, for flat binaries. BadFormat recognises.
 	Format Format
 }
@@ -49,6 +54,8 @@ type Image struct {
 	SHA256 [sha256.Size]byte
 	// Args is the command line as given.
 	Args string
+	// Initrd is the initial RAM disk's file, empty for none.
+	Initrd string
 
 	segments []segment
 	entry    uint64
@@ -57,6 +64,8 @@ type Image struct {
 	low      uint64 // distance of boot information and module from their usual places
 	bits     uint8  // mode at entry: 16, 32 or 64
 	params   *Params
+	disk     []byte
+	boot     protocol // nil: multiboot 1, or our own
 }
 
 // segment is a part of guest RAM that an image fills.
@@ -75,6 +84,14 @@ func (g *Image) Entry() uint64 { return g.entry }
 // Params are a built-in's parameters, nil for other guests.
 func (g *Image) Params() *Params { return g.params }
 
+// DefaultRAM is the memory in bytes that suits the guest.
+func (g *Image) DefaultRAM() uint64 {
+	if g.boot != nil {
+		return 512 << 20
+	}
+	return 128 << 20
+}
+
 // infoAt and envAt are where the boot information and the module go.
 func (g *Image) infoAt() uint64 { return BootInfo + g.low }
 func (g *Image) envAt() uint64  { return EnvText + g.low }
@@ -83,7 +100,7 @@ func (g *Image) envAt() uint64  { return EnvText + g.low }
 // further up if the image itself fills those.
 func (g *Image) settle() error {
 	err := g.checkSegments()
-	if err == nil || g.bits != 32 {
+	if err == nil || g.bits != 32 || g.boot != nil {
 		return err
 	}
 	g.low = BootMoved
@@ -109,6 +126,9 @@ func (g *Image) checkSegments() error {
 
 // reserved are the places that the loader fills itself for this format.
 func (g *Image) reserved() []segment {
+	if g.boot != nil {
+		return g.boot.reserved()
+	}
 	if g.bits == 16 {
 		return nil
 	}
@@ -140,7 +160,11 @@ func (g *Image) Place(mem vmm.Memory) error {
 			return fmt.Errorf("clearing %s of %s: %w", s.what, g.Name, err)
 		}
 	}
-	for _, s := range g.bootSegments(mem.Size()) {
+	more, err := g.bootSegments(mem.Size())
+	if err != nil {
+		return err
+	}
+	for _, s := range more {
 		if err := mem.WriteAt(s.data, s.addr); err != nil {
 			return fmt.Errorf("placing %s: %w", s.what, err)
 		}
@@ -149,9 +173,12 @@ func (g *Image) Place(mem vmm.Memory) error {
 }
 
 // bootSegments are what the loader adds, for a guest with ram bytes of RAM.
-func (g *Image) bootSegments(ram uint64) []segment {
+func (g *Image) bootSegments(ram uint64) ([]segment, error) {
+	if g.boot != nil {
+		return g.boot.place(g, ram)
+	}
 	if g.bits == 16 {
-		return nil
+		return nil, nil
 	}
 	s := []segment{{addr: g.infoAt(), data: g.multibootInfo(ram), what: "boot information"}}
 	if g.env != "" {
@@ -164,7 +191,7 @@ func (g *Image) bootSegments(ram uint64) []segment {
 	if g.params != nil {
 		s = append(s, segment{addr: ParamBlock, data: g.params.block(), what: "parameters"})
 	}
-	return s
+	return s, nil
 }
 
 // zeroes is what zero writes from.

@@ -16,25 +16,34 @@ const MaxFile = 512 << 20
 
 // Open reads and loads a guest file.
 func Open(path string, o Options) (*Image, error) {
+	data, err := readFile("guest", path)
+	if err != nil {
+		return nil, err
+	}
+	return Load(path, data, o)
+}
+
+// readFile reads a file that is what its name says, of at most MaxFile+1 bytes.
+func readFile(what, path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("opening guest: %w", err)
+		return nil, fmt.Errorf("opening %s: %w", what, err)
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && st.IsDir() {
-		return nil, fmt.Errorf("%s is a directory, not a guest image", path)
+		return nil, fmt.Errorf("%s is a directory, not a file for the %s", path, what)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading guest: %w", err)
+		return nil, fmt.Errorf("reading %s: %w", what, err)
 	}
-	return Load(path, data, o)
+	return data, nil
 }
 
 // Load makes an image of a guest file's bytes, which it keeps. Name is for
 // messages; its last element becomes the guest's argv[0].
 func Load(name string, data []byte, o Options) (*Image, error) {
-	g := &Image{Name: name, Args: o.Append, SHA256: sha256.Sum256(data), env: o.Env}
+	g := &Image{Name: name, Args: o.Append, SHA256: sha256.Sum256(data), env: o.Env, Initrd: o.Initrd}
 	switch {
 	case len(data) == 0:
 		return nil, fmt.Errorf("%s is empty", name)
@@ -52,12 +61,27 @@ func Load(name string, data []byte, o Options) (*Image, error) {
 	if n := bootInfoSize - bootInfoArgs - 1; len(g.cmdline) > n {
 		return nil, fmt.Errorf("command line has %d bytes, more than %d", len(g.cmdline), n)
 	}
+	var err error
+	if o.Initrd != "" {
+		if g.disk, err = readFile("initial RAM disk", o.Initrd); err != nil {
+			return nil, err
+		}
+		if len(g.disk) == 0 || len(g.disk) > MaxFile {
+			return nil, fmt.Errorf("%s: an initial RAM disk of %d bytes, expected 1 to %d MiB", o.Initrd, len(g.disk), MaxFile>>20)
+		}
+	}
 	load, err := recognise(name, data, o.Format)
 	if err != nil {
 		return nil, err
 	}
 	if err := load(g, data); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(g.disk) > 0 {
+		if g.boot == nil {
+			return nil, fmt.Errorf("%s: %w", name, errNoDisk)
+		}
+		g.SHA256 = sha256.Sum256(append(g.SHA256[:], g.disk...))
 	}
 	if err := g.settle(); err != nil {
 		return nil, err
@@ -75,10 +99,12 @@ func recognise(name string, data []byte, as Format) (func(*Image, []byte) error,
 	}
 	_, hasHeader := findMultiboot(data)
 	switch {
+	case isBzImage(data):
+		return loadBzImage, nil
 	case hasHeader:
 		return loadMultiboot, nil
 	case bytes.HasPrefix(data, []byte("\x7fELF")):
-		return loadELF64, nil
+		return loadELF, nil
 	case len(data) >= 512 && data[510] == 0x55 && data[511] == 0xaa && len(data) <= 512:
 		return loadBootRecord, nil
 	case strings.EqualFold(filepath.Ext(name), ".bin"):

@@ -122,18 +122,11 @@ func (g *Image) multibootInfo(ram uint64) []byte {
 	return p
 }
 
-// memoryMap is the map of the boot information: conventional memory, firmware's
-// part of the first MiB, and the rest of RAM.
+// memoryMap is the map of the boot information.
 func memoryMap(ram uint64) []byte {
-	const usable, reserved = 1, 2
 	var m []byte
 	le := binary.LittleEndian
-	for _, r := range []struct {
-		base, end uint64
-		kind      uint32
-	}{
-		{0, lowEnd, usable}, {lowEnd, 0xa0000, reserved}, {firmwareBase, highBase, reserved}, {highBase, ram, usable},
-	} {
+	for _, r := range regions(ram) {
 		m = le.AppendUint32(m, 20) // size of what follows
 		m = le.AppendUint64(le.AppendUint64(m, r.base), r.end-r.base)
 		m = le.AppendUint32(m, r.kind)

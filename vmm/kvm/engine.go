@@ -414,7 +414,7 @@ func (e *loopEngine) Header() trace.Header { return e.cfg.header(e.vm) }
 func (c *Config) header(vm *VM) trace.Header {
 	g := c.Guest
 	return trace.Header{Engine: "kvm", LAPIC: c.Placement.String(), Provenance: trace.Measured, Guest: g.Name, Args: g.Args,
-		GuestHash: hex.EncodeToString(g.SHA256[:]), Hz: vm.Hz(), VCPUs: c.VCPUs, PCPUs: c.VCPUs,
+		Initrd: g.Initrd, GuestHash: hex.EncodeToString(g.SHA256[:]), Hz: vm.Hz(), VCPUs: c.VCPUs, PCPUs: c.VCPUs,
 		MemMiB: int(c.RAM >> 20), Hide: c.Hide.String(), Knobs: c.Knobs.Values(), Host: hostSentence(vm.sys)}
 }
 

@@ -246,7 +246,7 @@ func (e *Engine) Header() trace.Header {
 		era = e.cfg.Era.First()
 	}
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
-		Args: e.cfg.Guest.Args, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
+		Args: e.cfg.Guest.Args, Initrd: e.cfg.Guest.Initrd, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
 		MemMiB: int(e.cfg.RAM >> 20), LAPICEra: era, Hide: e.cfg.Hide.String(),
 		Knobs: k.Values(), Host: e.cfg.Profile.Text}
