@@ -155,6 +155,7 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"for"}, o.guestTime <= 0, "want a positive time"},
 		{[]string{"timeout"}, o.timeout <= 0, "want a positive time"},
 		{[]string{"vcpus"}, o.vcpus < 1 || o.vcpus > vmm.MaxVCPUs, vcpuRange},
+		{[]string{"mem"}, o.memMiB < 16 || o.memMiB > 3072, fmt.Sprintf("want 16 to 3072 MiB, have %d", o.memMiB)},
 		{[]string{"pcpus"}, o.pcpus < 1 || o.pcpus > vmm.MaxVCPUs, vcpuRange},
 		{[]string{"speed"}, !(o.speed >= 0 && o.speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.speed)},
 		{[]string{"json", "quiet", "timeout", "assert", "strict"}, screen, "it needs --headless: the screen shows the run as it goes"},
