@@ -67,6 +67,13 @@ const (
 	BrushLeft
 	BrushRight
 	BrushChart
+	Undo
+	TurnBefore
+	TurnAfter
+	TurnBack
+	Again
+	AgainBack
+	LastPlace
 	Copy
 	Picture
 	Record

@@ -26,8 +26,8 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.PrevPane: func(m *Model) tea.Cmd { return m.focusOn(m.neighbour(-1)) },
 	keymap.Zoom:     func(m *Model) tea.Cmd { m.zoom = !m.zoom; return nil },
 	keymap.Layout:   (*Model).nextLayout,
-	keymap.Left:     func(m *Model) tea.Cmd { return m.turnSelected(true) },
-	keymap.Right:    func(m *Model) tea.Cmd { return m.turnSelected(false) },
+	keymap.Left:     (*Model).noView,
+	keymap.Right:    (*Model).noView,
 	keymap.Open:     (*Model).openSelected,
 	keymap.Back:     (*Model).back,
 
@@ -47,6 +47,15 @@ var handlers = map[keymap.Action]func(m *Model) tea.Cmd{
 	keymap.ExitsDisabled:   turner(trace.KnobExitsDisabled, false),
 	keymap.TuningEra:       turner(trace.KnobTuning, false),
 	keymap.Shortcut:        turner(trace.KnobRunningShort, false),
+
+	keymap.TurnBack:   func(m *Model) tea.Cmd { return m.turnSelected(true) },
+	keymap.Undo:       (*Model).undoTurn,
+	keymap.TurnBefore: func(m *Model) tea.Cmd { m.walkTurns(+1); return nil },
+	keymap.TurnAfter:  func(m *Model) tea.Cmd { m.walkTurns(-1); return nil },
+
+	keymap.Again:     func(m *Model) tea.Cmd { return m.again(vmm.DoRunTo) },
+	keymap.AgainBack: func(m *Model) tea.Cmd { return m.again(vmm.DoBackTo) },
+	keymap.LastPlace: (*Model).lastPlace,
 
 	keymap.NextLate: func(m *Model) tea.Cmd { return m.seekLate(vmm.DoRunTo) },
 	keymap.PrevLate: func(m *Model) tea.Cmd { return m.seekLate(vmm.DoBackTo) },
@@ -165,7 +174,10 @@ func scrolled(off int, a keymap.Action, page int) (int, bool) {
 }
 
 // do asks the session for an action.
-func (m *Model) do(c vmm.Command) tea.Cmd { return m.link.doCmd(c) }
+func (m *Model) do(c vmm.Command) tea.Cmd {
+	m.leave(c)
+	return m.link.doCmd(c)
+}
 
 func (m *Model) runPause() tea.Cmd {
 	if m.frame.Status.Run == vmm.Running {
@@ -245,21 +257,26 @@ func (m *Model) back() tea.Cmd {
 		m.open = nil
 	case m.zoom:
 		m.zoom = false
-	default:
-		m.unfilter()
+	case m.unfilter():
 		m.said = ""
+	case m.history.chosen() != nil:
+		m.history.hidden = true
+		m.say("the verdict bar is closed; %s shows it again", m.keys.Key(keymap.TurnBefore))
 	}
 	return nil
 }
 
-// unfilter shows all lines of the focused pane again.
-func (m *Model) unfilter() {
+// unfilter shows all lines of the focused pane again; did is false if it did.
+func (m *Model) unfilter() (did bool) {
 	if p, ok := m.panes[m.focus].(*deadlinesPane); ok {
+		did = p.brush.kind != brushNone
 		p.setBrush(brush{})
 	}
 	if p, ok := m.panes[m.focus].(filterer); ok {
+		did = did || p.filtered() != ""
 		p.filter("")
 	}
+	return did
 }
 
 func (m *Model) openSelected() tea.Cmd {
@@ -273,11 +290,17 @@ func (m *Model) openSelected() tea.Cmd {
 	return nil
 }
 
+// noView refuses a view that there is none of.
+func (m *Model) noView() tea.Cmd {
+	m.refuse(paneTitles[m.focus] + " has one view only" + pickString(m.focus == paneKnobs, "; "+m.keys.Key(keymap.Open)+" turns the selected knob", ""))
+	return nil
+}
+
 // turnSelected turns the selected knob on or back.
 func (m *Model) turnSelected(back bool) tea.Cmd {
 	p, ok := m.panes[m.focus].(*knobsPane)
 	if !ok {
-		m.refuse(paneTitles[m.focus] + " has one view only")
+		m.refuse("select a knob in Knobs first")
 		return nil
 	}
 	return m.turn(knobRows[p.sel].knob, back)

@@ -55,7 +55,11 @@ func (m *Model) draw() {
 	s := m.scene()
 	presentHeader(s, all.sub(0, 0, m.w, headerRows))
 	bar := m.barRows()
-	body := all.sub(0, headerRows, m.w, m.h-headerRows-footerRows-bar)
+	verdict := m.verdictRows()
+	body := all.sub(0, headerRows, m.w, m.h-headerRows-footerRows-bar-verdict)
+	if verdict > 0 {
+		m.presentVerdict(s, all.sub(0, body.y+body.h, m.w, verdict))
+	}
 	if bar > 0 {
 		presentBar(s, all.sub(0, m.h-footerRows-1, m.w, 1))
 	}
@@ -236,7 +240,7 @@ func (m *Model) barWords(s *scene, act keymap.Action, key, short string) (string
 		short = "next side"
 	case act == keymap.NextPane && m.comparing != nil:
 		short = "A or B"
-	case act == keymap.Right && m.focus == paneKnobs, act == keymap.Open && m.focus == paneKnobs:
+	case act == keymap.Open && m.focus == paneKnobs:
 		short = "turn"
 	}
 	return key, short

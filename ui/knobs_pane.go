@@ -55,9 +55,8 @@ func (p *knobsPane) click(_ *scene, _, y int) bool {
 	if y < 0 || y >= len(knobRows) {
 		return false
 	}
-	again := p.sel == y
 	p.sel = y
-	return again
+	return false
 }
 
 func (p *knobsPane) open(m *Model) tea.Cmd { return m.turn(knobRows[p.sel].knob, false) }
@@ -66,6 +65,6 @@ func (p *knobsPane) help() []string {
 	return []string{
 		"Every setting that changes a decision of the loop: its key, its value, and what this engine can do about it.",
 		"Knobs without a tag are live — a turn takes effect at the next exit. rebuild — the guest moves into a new VM. host-wide — a setting of the host, restored at the end. fixed, gone — cannot be turned; the reason stands beside it.",
-		"Enter or a second click turns the selected knob; ← and → turn it back and on. Each turn is an event: charts mark it, recordings keep it.",
+		"Enter gives the selected knob its next value, backspace the one before; every knob has a key of its own. No key that moves and no click turns one. u takes the last turn back. Each turn is an event: charts mark it, recordings keep it.",
 	}
 }

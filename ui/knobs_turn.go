@@ -31,6 +31,28 @@ func (m *Model) set(k trace.Knob, v uint64) tea.Cmd {
 		m.say("%s is %s already", k, showKnob(k, v))
 		return nil
 	}
+	m.history.undo = append(m.history.undo, trace.KnobMark{Knob: k, Value: v, Old: old})
+	return m.turnTo(k, old, v)
+}
+
+// undoTurn takes back the last turn that was made here.
+func (m *Model) undoTurn() tea.Cmd {
+	u := m.history.undo
+	if len(u) == 0 {
+		m.refuse("no knob has been turned here: there is nothing to take back")
+		return nil
+	}
+	last := u[len(u)-1]
+	if why := m.whyNotKnob(last.Knob); why != "" {
+		m.refuse(why)
+		return nil
+	}
+	m.history.undo = u[:len(u)-1]
+	return m.turnTo(last.Knob, m.knobValue(last.Knob), last.Old)
+}
+
+// turnTo asks for a knob's value and says so.
+func (m *Model) turnTo(k trace.Knob, old, v uint64) tea.Cmd {
 	w := &m.wanted[k]
 	w.value, w.set = v, true
 	w.pending++
@@ -41,7 +63,7 @@ func (m *Model) set(k trace.Knob, v uint64) tea.Cmd {
 	case ks.Why != "":
 		note = " (" + ks.Why + ")"
 	}
-	m.say("%s: %s → %s at TSC %s%s", k, showKnob(k, old), showKnob(k, v), group3(uint64(m.frame.Status.Now)), note)
+	m.say("%s: %s → %s%s", k, showKnob(k, old), showKnob(k, v), note)
 	return m.do(vmm.Command{Verb: vmm.DoKnob, Knob: k, Value: v})
 }
 

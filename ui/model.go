@@ -88,6 +88,8 @@ type Model struct {
 	turning
 	seeking
 	output
+	history history
+	places  places
 
 	// before are the registers at the exits before the present ones.
 	before regsBefore

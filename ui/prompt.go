@@ -181,6 +181,7 @@ func (m *Model) accept(p *prompt) tea.Cmd {
 			m.refuse("a condition is needed, such as " + prompts[p.kind].hint)
 			return nil
 		}
+		m.places.pattern = text
 		return m.do(vmm.Command{Verb: map[asking]vmm.Verb{askRunTo: vmm.DoRunTo, askBackTo: vmm.DoBackTo}[p.kind], Text: text})
 	case askMark:
 		if text == "" {

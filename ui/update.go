@@ -22,6 +22,10 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case frameMsg:
 		m.takeFrame(msg.frame)
 		next := m.link.frameCmd(m.ready, m.period())
+		m.history.take(m.frame)
+		if look := m.history.look(m.frame); look != nil {
+			next = tea.Batch(look, next)
+		}
 		if m.away = false; m.more {
 			m.more = false
 			return m, tea.Batch(m.seek(m.next), next)
@@ -38,6 +42,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.done(msg)
 	case compareMsg:
 		m.judged(msg)
+	case lookedMsg:
+		m.looked(msg)
 	case triedMsg:
 		m.tried(msg)
 	case savedMsg:
@@ -219,5 +225,5 @@ func (m *Model) usesTimers() bool {
 }
 
 func (m *Model) arrange() arrangement {
-	return arrange(m.w, m.h-m.barRows(), m.focus, m.zoom, len(m.frame.State.VCPUs), m.usesTimers(), m.layout())
+	return arrange(m.w, m.h-m.barRows()-m.verdictRows(), m.focus, m.zoom, len(m.frame.State.VCPUs), m.usesTimers(), m.layout())
 }

@@ -11,11 +11,11 @@ func (m *Model) whyNot(a keymap.Action) string {
 	st := &m.frame.Status
 	ended := st.Run == vmm.Ended
 	switch a {
-	case keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextLate, keymap.RunTo:
+	case keymap.RunPause, keymap.StepExit, keymap.StepDeadline, keymap.NextLate, keymap.RunTo, keymap.Again:
 		if ended {
 			return "the guest has ended (" + endWords(st) + "); there is nothing to run"
 		}
-	case keymap.BackExit, keymap.BackDeadline, keymap.PrevLate, keymap.BackTo:
+	case keymap.BackExit, keymap.BackDeadline, keymap.PrevLate, keymap.BackTo, keymap.AgainBack, keymap.LastPlace:
 		if !st.CanBack {
 			return "this session cannot go back: it keeps no snapshots to return to"
 		}

@@ -31,7 +31,7 @@ var costSpecs = [NumFigures]struct {
 	floor      float64 // the least change that is called one, where before is 0
 }{
 	HostCycles: {"host cycles", "cycles", "host cycles per deadline", func(c *trace.DeadlineCost) float64 { return float64(c.Host) }, true, 1},
-	Burnt:      {"burnt cycles", "cycles", "cycles burnt in waits and polling per deadline", func(c *trace.DeadlineCost) float64 { return float64(c.Burnt) }, true, 1},
+	Burnt:      {"burnt cycles", "cycles", "cycles burnt in waits and polling per deadline", func(c *trace.DeadlineCost) float64 { return float64(c.Burnt) }, true, 25},
 	Exits:      {"exits", "", "exits per deadline", func(c *trace.DeadlineCost) float64 { return float64(c.Exits) }, false, 0.002},
 	IPIs:       {"IPIs", "", "IPIs per deadline", func(c *trace.DeadlineCost) float64 { return float64(c.IPIs) }, false, 0.002},
 	LostTimers: {"lost", "", "lost deadlines per handled one", func(c *trace.DeadlineCost) float64 { return float64(c.Lost) }, false, 0.0005},
@@ -65,11 +65,12 @@ func (d *Diff) costs(a, b *Side, o Options) {
 		x, y := f.series(a.Costs, d.scale(a.Report)), f.series(b.Costs, d.scale(b.Report))
 		s := Stat{Name: f.String(), Unit: d.unitOf(f)}
 		s.A, s.B = mean(x), mean(y)
-		if s.A == 0 && s.B == 0 && f != Exits {
-			continue
-		}
 		iv := meanInterval(x, y, d.Paired, o, &random{state: o.Seed + uint64(f) + 1})
-		s.judge(iv, costSpecs[f].floor, min(len(x), len(y)))
+		floor := costSpecs[f].floor
+		if f == Burnt && len(d.Costs) > 0 { // a part of the host cycles, by whose size it is judged
+			floor = max(floor, Margin*d.Costs[0].A)
+		}
+		s.judge(iv, floor, min(len(x), len(y)))
 		d.Costs = append(d.Costs, s)
 	}
 }

@@ -166,7 +166,7 @@ func (d *Diff) stats(a, b *Side, o Options) {
 // same guest with the same arguments, and the same deadlines handled.
 func paired(a, b *Side) bool {
 	x, y := a.Report, b.Report
-	return x.GuestHash != "" && x.GuestHash == y.GuestHash && x.Args == y.Args && slices.Equal(a.Nums, b.Nums)
+	return x.GuestHash != "" && x.GuestHash == y.GuestHash && x.Args == y.Args && len(a.Nums) == len(a.Late) && slices.Equal(a.Nums, b.Nums)
 }
 
 // reportStats takes the statistics from the reports alone.
