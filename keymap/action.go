@@ -28,6 +28,7 @@ const (
 	PaneKnobs
 	PaneExits
 	PaneConsole
+	PaneSuspects
 	Zoom
 	Layout
 	Up

@@ -41,6 +41,7 @@ func Default() []Binding {
 		{PaneKnobs, Global, Moving, []string{"5"}, "pane-knobs", "Knobs", "focus Knobs: every setting, its key and whether this engine can turn it"},
 		{PaneExits, Global, Moving, []string{"6"}, "pane-exits", "Exits", "focus Exits: the list of VM-exits; enter opens the selected one"},
 		{PaneConsole, Global, Moving, []string{"7"}, "pane-console", "Console", "focus Console: what the guest wrote to its serial port"},
+		{PaneSuspects, Global, Moving, []string{"8"}, "pane-suspects", "Suspects", "focus Suspects: what is known to be wrong with the run, with evidence and cure"},
 		{Zoom, Global, Moving, []string{"z"}, "zoom", "zoom", "give the focused pane the whole screen, or give it back"},
 		{Layout, Global, Moving, []string{"L"}, "layout", "layout", "take the next layout: which panes are shown, and where"},
 		{Up, Global, Moving, []string{"up", "k"}, "up", "up", "move the selection up, or scroll"},

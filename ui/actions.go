@@ -218,6 +218,7 @@ func (m *Model) changeSpeed(dir int) tea.Cmd {
 func (m *Model) focusOn(p paneID) tea.Cmd {
 	m.leaveExplained()
 	m.focus, m.open, m.helping, m.comparing = p, nil, false, nil
+	m.unseen = m.unseen && p != paneSuspects
 	return nil
 }
 

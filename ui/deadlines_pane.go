@@ -131,6 +131,11 @@ func (p *deadlinesPane) chains(s *scene, a area) {
 	if a.h >= 20 {
 		words = 10
 	}
+	if lost := lostPieces(s); lost != nil && a.h >= 6 {
+		a.pieces(0, 0, a.w, lost)
+		a = a.sub(0, 1, a.w, a.h-1)
+		words = min(words, max(a.h-10, 0))
+	}
 	r, keep := &s.state().Chains, p.keeper(s)
 	rows := p.list.fill(r.First(), r.N, a.h-2-words, keep)
 	p.top = a.y - p.at.y + 2
@@ -142,6 +147,22 @@ func (p *deadlinesPane) chains(s *scene, a area) {
 	case !ok && r.N > 0 && a.h > 4:
 		empty(a.sub(0, 2, a.w, a.h-2), "no deadline here", "of the "+group3(uint64(r.Len()))+" that are kept none is in the brush or meets the filter; esc shows all")
 	}
+}
+
+// lostPieces is the line on top of the chains if deadlines got no handler of their
+// own: they are the ones to look at first.
+func lostPieces(s *scene) []piece {
+	d := &s.state().Deadlines.Outcomes
+	ps := []piece{{"✗ ", bad, 0}}
+	for _, o := range []trace.Outcome{trace.OutcomeLost, trace.OutcomeDropped, trace.OutcomeMerged} {
+		if d[o] > 0 {
+			ps = append(ps, piece{group3(d[o]) + " " + o.String() + "  ", bad, 0})
+		}
+	}
+	if len(ps) == 1 {
+		return nil
+	}
+	return append(ps, piece{s.keys.Key(keymap.PaneSuspects), keyHint, 1}, piece{" why", dim, 1}, piece{"  " + s.keys.Key(keymap.Filter) + "lost", keyHint, 2}, piece{" lists them", dim, 2})
 }
 
 // keeper tells which chains the filter and the brush keep.

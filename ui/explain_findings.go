@@ -3,21 +3,21 @@ package ui
 import (
 	"slices"
 
+	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace/explain"
 )
 
 // tellFindings says of a finding that is new: of each bug once.
 func (m *Model) tellFindings() {
-	if m.opts.Findings == nil {
-		return
-	}
-	for _, f := range m.opts.Findings() {
+	m.found = m.suspects()
+	m.unseen = m.unseen && m.focus != paneSuspects && len(m.found) > 0
+	for _, f := range m.found {
 		if slices.Contains(m.told, f.ID) {
 			continue
 		}
 		m.told = append(m.told, f.ID)
-		m.say("found %s at TSC %s: %s", f.ID, group3(f.TSC), figures(f.Words))
-		m.dirty = true
+		m.unseen, m.dirty = m.focus != paneSuspects, true
+		m.say("%s: %s (%s lists the suspects)", f.ID, figures(f.Words), m.keys.Key(keymap.PaneSuspects))
 	}
 }
 

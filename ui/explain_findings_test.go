@@ -13,7 +13,16 @@ func TestFindingsAreToldAndListed(t *testing.T) {
 	r.press("2,up")
 	fs = []explain.Finding{{ID: "catch-up-storm", TSC: 269_039_072, Count: 247, Words: "it expired 4 times within 5578 cycles", Rule: "another kernel"}}
 	r.frame()
-	r.wants("found catch-up-storm at TSC 269,039,072: it expired 4 times within 5,578 cycles")
+	r.wants("catch-up-storm: it expired 4 times within 5,578 cycles (8 lists the suspects)")
+	r.wants("✗ 1 suspect 8")
+	r.press("8")
+	r.wants("another kernel")
+	r.frame()
+	if r.m.unseen {
+		t.Error("the suspect is new in the header though its pane is in front")
+	}
+	r.press("esc")
+	r.press("2,up")
 	r.press("e,end")
 	r.wants("found in the run as a whole")
 	r.wants("247×, first at TSC 269,039,072")

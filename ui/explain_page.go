@@ -57,7 +57,13 @@ func (m *Model) explainSelected() tea.Cmd {
 		m.refuse("there is no deadline to explain yet")
 		return nil
 	}
-	x := explain.Explain(&s.f.Header, st, c)
+	return m.explainChain(c)
+}
+
+// explainChain opens the explanation of a deadline.
+func (m *Model) explainChain(c *trace.Chain) tea.Cmd {
+	st := &m.frame.State
+	x := explain.Explain(&m.frame.Header, st, c)
 	if m.opts.Findings != nil {
 		x.Findings = m.opts.Findings()
 	}

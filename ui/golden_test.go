@@ -12,6 +12,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/internal/golden"
 	"codeberg.org/ticktrap/ticktrap/trace/diff"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -49,7 +50,14 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 	for _, sh := range shots {
 		t.Run(sh.name, func(t *testing.T) {
 			r := newRig(t, sh.w, sh.h, sh.events)
+			if strings.HasPrefix(sh.name, "suspects") {
+				r.m.opts.Findings = sampleFindings
+				r.frame()
+			}
 			r.press(sh.keys)
+			if x := r.m.history.chosen(); x != nil && strings.HasPrefix(sh.name, "overview") {
+				x.d, x.after = sampleVerdict(), x.before
+			}
 			if c := r.m.comparing; c != nil {
 				c.verdict = sampleVerdict()
 			}
@@ -58,11 +66,19 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 	}
 }
 
+func sampleFindings() []explain.Finding {
+	return []explain.Finding{
+		{ID: "catch-up-storm", VCPU: 0, TSC: 269_039_072, Count: 247, Words: "a periodic timer expired 4 times within 5578 cycles: every period of a pause is made up for",
+			Rule: "a kernel that advances a missed target to now (6.19, 6.1.176, 6.12.117)"},
+		{ID: "posted-timer-not-eligible", VCPU: -1, Count: 500, Words: "pi_inject_timer is on, but none of 500 expiries was posted: the timer is not eligible, because of exits-not-disabled",
+			Rule: "exits-disabled=mwait or hlt"}}
+}
+
 func sampleVerdict() *diff.Diff {
 	return &diff.Diff{Headline: "The verdict of package diff stands here.", Level: 0.99, Unit: "cycles", Stats: []diff.Stat{
-		{Name: "typical", A: 1400.2, B: 1300.4, Low: -140.5, High: -60.2, HasInterval: true, Significant: true},
-		{Name: "p50", A: 837, B: 820, Low: -30, High: 4, HasInterval: true},
-		{Name: "p99", A: 9447, B: 3186, Low: -8000, High: 1200, HasInterval: true}},
+		{Name: "typical", Unit: "cycles", A: 1400.2, B: 1300.4, Delta: -99.8, Low: -140.5, High: -60.2, HasInterval: true, Significant: true},
+		{Name: "p50", Unit: "cycles", A: 837, B: 820, Delta: -17, Low: -30, High: 4, More: 437, HasInterval: true},
+		{Name: "p99", Unit: "cycles", A: 9447, B: 3186, Delta: -6261, More: 2100, Low: -8000, High: 1200, HasInterval: true}},
 		Costs: []diff.Stat{
 			{Name: "host cycles", Unit: "cycles", A: 3702, B: 4265.1, Delta: 563.1, Low: 510.2, High: 601.9, HasInterval: true, Significant: true},
 			{Name: "exits", A: 2, B: 2.001, Delta: 0.001, Low: -0.004, High: 0.006, HasInterval: true}},

@@ -17,7 +17,7 @@ var provenanceWords = map[trace.Provenance]string{
 // presentHeader draws the two lines on top.
 func presentHeader(s *scene, a area) {
 	h, st := &s.f.Header, &s.f.Status
-	state := statePieces(st)
+	state := append(badgePieces(s), statePieces(st)...)
 	right := piecesWidth(state, 9)
 	word := provenanceWords[h.Provenance]
 	if word == "" {

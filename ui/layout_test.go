@@ -24,7 +24,7 @@ func checkArrangement(t *testing.T, w, h int, arr arrangement, focus paneID) {
 	t.Helper()
 	seen := make([]int, w*h)
 	for p, s := range arr {
-		if s.rect == (rect{}) && !layouts[0].shows(paneID(p)) {
+		if s.rect == (rect{}) && (!layouts[0].shows(paneID(p)) || !layouts[0].shows(focus)) {
 			continue
 		}
 		if s.w <= 0 || s.h <= 0 || s.x < 0 || s.y < headerRows || s.x+s.w > w || s.y+s.h > h-footerRows {

@@ -116,8 +116,10 @@ type front struct {
 type notices struct {
 	said    string // last notice
 	saidBad bool
-	saidBy  string   // Status.Notice when it was last copied
-	told    []string // findings that were told, by ID
+	saidBy  string            // Status.Notice when it was last copied
+	told    []string          // findings that were told, by ID
+	found   []explain.Finding // suspects of the last frame
+	unseen  bool              // one of them has come since Suspects was looked at
 }
 
 // turning is what was asked of the session and has not been seen in a frame, and
@@ -223,7 +225,8 @@ func (m *Model) refuse(why string) { m.said, m.saidBad = why, true }
 
 // scene is what panes draw from now.
 func (m *Model) scene() *scene {
-	s := &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots, before: m.before}
+	s := &scene{f: m.frame, keys: m.keys, mono: m.look.name == "mono", nanos: m.nanos, dots: &m.dots, before: m.before,
+		suspects: m.found, newSuspects: m.unseen}
 	if m.opts.Late > 0 && m.frame != nil {
 		late, _ := s.hz().ToCycles(m.opts.Late)
 		s.late = clock.Cycles(late)

@@ -6,6 +6,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/explain"
 	"codeberg.org/ticktrap/ticktrap/trace/query"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
@@ -21,6 +22,7 @@ const (
 	paneKnobs
 	paneExits
 	paneConsole
+	paneSuspects
 	numPanes
 )
 
@@ -49,7 +51,7 @@ type claiming struct {
 // row in package keymap, and files of its own.
 var rooms = [numPanes]room{
 	paneTimer: timerRoom, paneDeadlines: deadlinesRoom, paneFastpath: fastpathRoom, paneKicks: kicksRoom,
-	paneKnobs: knobsRoom, paneExits: exitsRoom, paneConsole: consoleRoom,
+	paneKnobs: knobsRoom, paneExits: exitsRoom, paneConsole: consoleRoom, paneSuspects: suspectsRoom,
 }
 
 // paneTitles are the titles of the panes.
@@ -115,6 +117,10 @@ type scene struct {
 	nanos bool
 	// late is how late a deadline is called late, 0 if nobody said.
 	late clock.Cycles
+	// suspects are the findings of now; newSuspects is true if one of them has not
+	// been looked at.
+	suspects    []explain.Finding
+	newSuspects bool
 	// focused is true while the focused pane is drawn.
 	focused bool
 	// before are the registers at the exits before the present ones.
