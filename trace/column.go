@@ -28,8 +28,9 @@ type columns struct {
 
 var errColumn = errors.New("a column is too short")
 
-// encode appends the body for events to dst.
-func (c *columns) encode(dst []byte, events []Event) []byte {
+// encode appends the body for events to dst, in the given version of the format.
+func (c *columns) encode(dst []byte, events []Event, version int) []byte {
+	fields := &formatFields[version]
 	c.last = [numKinds][4]uint64{}
 	for i := range c.buf {
 		c.buf[i] = c.buf[i][:0]
@@ -43,10 +44,11 @@ func (c *columns) encode(dst []byte, events []Event) []byte {
 		c.buf[colFlags] = append(c.buf[colFlags], byte(e.Flags))
 		c.buf[colTSC] = binary.AppendVarint(c.buf[colTSC], int64(uint64(e.TSC)-tsc))
 		tsc = uint64(e.TSC)
-		c.encodeArg(e, 0, e.A)
-		c.encodeArg(e, 1, e.B)
-		c.encodeArg(e, 2, e.C)
-		c.encodeArg(e, 3, e.D)
+		for i, v := range [4]uint64{e.A, e.B, e.C, e.D} {
+			if i < int(fields[e.Kind]) {
+				c.encodeArg(e, i, v)
+			}
+		}
 	}
 	for _, b := range c.buf {
 		dst = binary.AppendUvarint(dst, uint64(len(b)))
@@ -61,8 +63,6 @@ func (c *columns) encodeArg(e *Event, i int, v uint64) {
 	b := &c.buf[colA+i]
 	last := &c.last[e.Kind][i]
 	switch Specs[e.Kind].Fields[i].Form {
-	case NoField:
-		return
 	case Point:
 		*b = binary.AppendVarint(*b, int64(v-uint64(e.TSC)))
 	case Costs:
@@ -77,9 +77,11 @@ func (c *columns) encodeArg(e *Event, i int, v uint64) {
 	*last = v
 }
 
-// decode appends the n events of body to dst. An error names the event, counted
+// decode appends the n events of body, written in the given version of the
+// format, to dst. An error names the event, counted
 // from the start of the block.
-func (c *columns) decode(dst []Event, body []byte, n int) ([]Event, error) {
+func (c *columns) decode(dst []Event, body []byte, n, version int) ([]Event, error) {
+	fields := &formatFields[version]
 	if err := c.split(body, n); err != nil {
 		return dst, err
 	}
@@ -91,7 +93,10 @@ func (c *columns) decode(dst []Event, body []byte, n int) ([]Event, error) {
 		d, ok := c.varint(colTSC)
 		tsc += uint64(d)
 		e.TSC = clock.TSC(tsc)
-		if !ok || !c.decodeArgs(&e) {
+		if e.Kind < numKinds && e.Kind >= formats[version].kinds {
+			return dst, &eventError{i, fmt.Errorf("format %d has no %v events", version, e.Kind)}
+		}
+		if !ok || e.Kind < numKinds && !c.decodeArgs(&e, int(fields[e.Kind])) {
 			return dst, &eventError{i, errColumn}
 		}
 		if err := Validate(&e); err != nil {
@@ -147,13 +152,10 @@ func (c *columns) varint(col int) (int64, bool) {
 	return v, true
 }
 
-func (c *columns) decodeArgs(e *Event) (ok bool) {
-	if e.Kind >= numKinds {
-		return true // Validate says so
-	}
+func (c *columns) decodeArgs(e *Event, n int) (ok bool) {
 	f := &Specs[e.Kind].Fields
 	for i, arg := range [4]*uint64{&e.A, &e.B, &e.C, &e.D} {
-		if f[i].Form == NoField {
+		if i == n {
 			return true
 		}
 		if *arg, ok = c.decodeArg(e, i, f[i].Form); !ok {

@@ -99,7 +99,7 @@ func (c *Cursor) load() error {
 	if c.body, err = b.body(c.file[blockHeadLen:], c.body, c.rec.dec); err != nil {
 		return &DamageError{b.offset, b.place.first, err.Error()}
 	}
-	c.events, err = c.cols.decode(c.events[:0], c.body, int(b.place.count))
+	c.events, err = c.cols.decode(c.events[:0], c.body, int(b.place.count), c.rec.version)
 	if err != nil {
 		n := Seq(len(c.events))
 		if ee := (*eventError)(nil); errors.As(err, &ee) {

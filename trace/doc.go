@@ -12,7 +12,7 @@
 // or varints (encoding/binary), zigzag for signed ones. It begins with 16 bytes:
 //
 //	0   8  magic: 89 'T' 'T' 'R' 0d 0a 1a 0a
-//	8   2  format version, 1
+//	8   2  format version
 //	10  2  reserved, 0
 //	12  4  CRC-32C of bytes 0–11
 //

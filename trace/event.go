@@ -83,3 +83,13 @@ var provenanceNames = []string{"bad", "measured", "modelled", "inferred"}
 
 // String returns the lower-case word that screens and reports show.
 func (p Provenance) String() string { return nameOf(provenanceNames, uint64(p)) }
+
+// byteOf is the number of an enumeration, 255 for those that cannot be one.
+func byteOf(v uint64) uint8 { return uint8(min(v, 0xff)) }
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}

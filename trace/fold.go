@@ -6,7 +6,8 @@ var ofVCPU = [numKinds]bool{
 	KindBacking: true, KindHostFire: true, KindExpire: true, KindWait: true, KindTune: true, KindDeliver: true,
 	KindKick: true, KindPIRSync: true, KindInject: true, KindGuestIRQ: true, KindEOI: true, KindIPI: true,
 	KindHalt: true, KindWake: true, KindSched: true, KindCost: true, KindRequest: true, KindTSCOffset: true,
-	KindMPState: true,
+	KindMPState: true, KindWaking: true, KindUserExit: true, KindUserEntry: true, KindExitInfo: true, KindPLEWindow: true,
+	KindStimerArm: true, KindStimerExpire: true,
 }
 
 // Apply takes the next event of the run. It does not allocate, but for the first
@@ -98,6 +99,9 @@ func (s *State) fold(v *VCPU, e *Event) {
 		foldLost(s, v, e)
 	case KindMark:
 		foldMark(s, v, e)
+	case KindTask, KindWaking, KindUserExit, KindUserEntry, KindExitInfo, KindHostIdle, KindHostTimer, KindHostIRQ,
+		KindInhibit, KindPLEWindow, KindStimerArm, KindStimerExpire, KindDebugger, KindKernel:
+		// Kinds counts them; intervals are made of them elsewhere.
 	default:
 		panic("BUG: no fold for " + e.Kind.String())
 	}

@@ -16,7 +16,7 @@ import (
 //	entry          is in the host, or was not seen yet
 //	exit           is in the guest, or was not seen yet
 //	guest_irq      is not known to be in the host
-//	fastpath, msr, cost, halt, wake, inject
+//	fastpath, msr, cost, halt, wake, inject, user_exit, user_entry
 //	               is not known to be in the guest
 //
 // Entries and exits of one vCPU do not go back in time. No vCPU enters after the
@@ -42,7 +42,7 @@ const (
 
 // hostOnly are the kinds that the vCPU's own thread emits in the host.
 var hostOnly = [numKinds]bool{KindFastpath: true, KindMSR: true, KindCost: true, KindHalt: true, KindWake: true,
-	KindInject: true}
+	KindInject: true, KindUserExit: true, KindUserEntry: true}
 
 // Check takes the next event. The error is one sentence that says why it cannot
 // come here; the order then stands where it stood.

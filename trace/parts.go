@@ -32,7 +32,7 @@ func bodyOffset(p []byte) (int64, error) {
 	if len(p) < preambleLen+blockHeadLen {
 		return 0, fmt.Errorf("%w: it is cut in its header", ErrDamaged)
 	}
-	if err := checkPreamble(p[:preambleLen]); err != nil {
+	if _, err := checkPreamble(p[:preambleLen]); err != nil {
 		return 0, err
 	}
 	b, err := readBlockHead(p[preambleLen:], preambleLen, int64(len(p)))

@@ -18,6 +18,7 @@ import (
 // several goroutines, each with its own Cursor.
 type Recording struct {
 	r       io.ReaderAt
+	version int // of the format
 	dec     *zstd.Decoder
 	header  Header
 	chunks  []block
@@ -41,10 +42,11 @@ func open(r io.ReaderAt, size int64, unfinished bool) (*Recording, error) {
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
 		return nil, fmt.Errorf("reading the recording: %w", err)
 	}
-	if err := checkPreamble(head); err != nil {
+	version, err := checkPreamble(head)
+	if err != nil {
 		return nil, err
 	}
-	rec := &Recording{r: r, dec: newDecoder()}
+	rec := &Recording{r: r, version: version, dec: newDecoder()}
 	s := scanner{rec: rec, size: size, at: preambleLen, layout: stateLayout(), unfinished: unfinished}
 	if err := s.scan(); err != nil {
 		return nil, err

@@ -335,7 +335,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		{"empty", "", ErrEmpty, "empty file"},
 		{"text", "# tracer: nop\n#\n# entries-in-buffer", ErrNotRecording, "not a ticktrap recording"},
 		{"short", "\x89PN", ErrNotRecording, "not a ticktrap recording"},
-		{"newer", string(newer) + "xxxxxxxxxxxxxxxx", ErrNewer, "format 2, this program knows up to 1"},
+		{"newer", string(newer) + "xxxxxxxxxxxxxxxx", ErrNewer, "format 3, this program knows up to 2"},
 		{"magic only", magic, ErrDamaged, "only 8 bytes are left"},
 		{"preamble only", string(appendPreamble(nil)), ErrDamaged, "cut in its header"},
 		{"first block", string(appendBlock(appendPreamble(nil), blockIndex, nil, nil, nil)), ErrDamaged, `kind 'X'`},
@@ -402,14 +402,14 @@ func TestImpossibleBlocksAreNamed(t *testing.T) {
 		body []byte
 		want string // of the warning, or of the error of Next
 	}{
-		{"value outside its enumeration", blockEvents, place, c.encode(nil, bad), "event 1: halt: step cannot be 0x63"},
-		{"gap in the numbers", blockEvents, placement{first: 9, count: 2, min: 5, max: 6}, c.encode(nil, good),
+		{"value outside its enumeration", blockEvents, place, c.encode(nil, bad, FormatVersion), "event 1: halt: step cannot be 0x63"},
+		{"gap in the numbers", blockEvents, placement{first: 9, count: 2, min: 5, max: 6}, c.encode(nil, good, FormatVersion),
 			"do not follow event 0"},
 		{"no events", blockEvents, placement{}, nil, "do not follow"},
-		{"more events than bytes", blockEvents, placement{count: 1 << 31}, c.encode(nil, good), "do not follow"},
-		{"wrong times", blockEvents, placement{count: 2, min: 5, max: 7}, c.encode(nil, good), "other times"},
-		{"column too short", blockEvents, placement{count: 3, min: 5, max: 6}, c.encode(nil, good), "too short"},
-		{"bytes left", blockEvents, place, append(c.encode(nil, good), 0), "too many"},
+		{"more events than bytes", blockEvents, placement{count: 1 << 31}, c.encode(nil, good, FormatVersion), "do not follow"},
+		{"wrong times", blockEvents, placement{count: 2, min: 5, max: 7}, c.encode(nil, good, FormatVersion), "other times"},
+		{"column too short", blockEvents, placement{count: 3, min: 5, max: 6}, c.encode(nil, good, FormatVersion), "too short"},
+		{"bytes left", blockEvents, place, append(c.encode(nil, good, FormatVersion), 0), "too many"},
 		{"action of the future", blockAction, placement{first: 3}, []byte("{}"), "belongs at event 3"},
 		{"action that is no JSON", blockAction, placement{}, []byte("x"), "action:"},
 		{"second header", blockHeader, placement{}, []byte("{}"), "second header"},
@@ -461,7 +461,7 @@ func TestUnusableSnapshotsAreFoldedOver(t *testing.T) {
 		for _, e := range events {
 			place.min, place.max = min(place.min, e.TSC), max(place.max, e.TSC)
 		}
-		b = appendBlock(b, blockEvents, &place, c.encode(nil, events), nil)
+		b = appendBlock(b, blockEvents, &place, c.encode(nil, events, FormatVersion), nil)
 		b = appendBlock(b, blockSnapshot, &placement{first: 100, layout: tt.layout}, tt.body, nil)
 		var s State
 		if err := openBytes(t, b).Cursor().StateAt(100, &s); err != nil {
@@ -570,18 +570,18 @@ func FuzzOpen(f *testing.F) {
 
 func FuzzColumns(f *testing.F) {
 	var c columns
-	f.Add(c.encode(nil, guestEvents(20, 1)), 20)
+	f.Add(c.encode(nil, guestEvents(20, 1), FormatVersion), 20)
 	f.Add([]byte{}, 0)
 	f.Fuzz(func(t *testing.T, body []byte, n int) {
 		if n < 0 || n > 1000 {
 			return
 		}
 		var d, e columns
-		events, err := d.decode(nil, body, n)
+		events, err := d.decode(nil, body, n, FormatVersion)
 		if err != nil {
 			return
 		}
-		again, err := d.decode(nil, e.encode(nil, events), n)
+		again, err := d.decode(nil, e.encode(nil, events, FormatVersion), n, FormatVersion)
 		if err != nil || !reflect.DeepEqual(events, again) {
 			t.Fatalf("%v, %v", again, err)
 		}

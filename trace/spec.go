@@ -39,6 +39,20 @@ const (
 	KindEnd
 	KindLost
 	KindMark
+	KindTask
+	KindWaking
+	KindUserExit
+	KindUserEntry
+	KindExitInfo
+	KindHostIdle
+	KindHostTimer
+	KindHostIRQ
+	KindInhibit
+	KindPLEWindow
+	KindStimerArm
+	KindStimerExpire
+	KindDebugger
+	KindKernel
 	numKinds
 )
 
@@ -219,7 +233,9 @@ var Specs = [numKinds]Spec{
 	KindSched: {Name: "sched", Role: Derived, Doc: "the vCPU thread was switched in or out",
 		Fields: [4]Field{
 			{"in", Bool, nil, "1 if switched in"},
-			{"pcpu", Dec, nil, "host CPU"}}},
+			{"pcpu", Dec, nil, "host CPU"},
+			{"task", Dec, nil, "pid of the task that takes the CPU from the thread, or leaves it to the thread; 0 if idle or not known"},
+			{"state", Enum, TaskStateNames, "switched out: the state that the thread is left in"}}},
 	KindCost: {Name: "cost", Role: Derived, Doc: "cycles spent in the host since the last exit, by phase",
 		Fields: [4]Field{
 			{"p0", Costs, PhaseNames, "phases 1 and 2"},
@@ -256,10 +272,84 @@ var Specs = [numKinds]Spec{
 			{"detail", Hex, nil, "RIP, or the bytes of an unknown encoding"}}},
 	KindLost: {Name: "lost", Role: Input, Doc: "events were dropped here",
 		Fields: [4]Field{
-			{"count", Dec, nil, "how many, 0 if unknown"}}},
+			{"count", Dec, nil, "how many, 0 if unknown"},
+			{"why", Enum, LossNames, "what became of them"},
+			{"blocks", Dec, nil, "damaged blocks of the file, or pages of the ring buffer"},
+			{"until", Point, nil, "when events are known again, 0 if not known"}}},
 	KindMark: {Name: "mark", Role: Input, Doc: "a bookmark that the user set",
 		Fields: [4]Field{
 			{"name", Text, nil, "first eight bytes of its name"}}},
+	KindTask: {Name: "task", Role: Derived, Doc: "a host task is named, before an event that has its pid; of a vCPU's thread, VCPU says which",
+		Fields: [4]Field{
+			{"pid", Dec, nil, "thread ID"},
+			{"comm0", Text, nil, "bytes 1–8 of its name (comm)"},
+			{"comm1", Text, nil, "bytes 9–16"},
+			{"prio", Dec, nil, "the kernel's priority: 0 deadline, 1–98 real time (98 the lowest), 100–139 fair, 140 idle"}}},
+	KindWaking: {Name: "waking", Role: Derived, Doc: "the vCPU's thread was made runnable (sched_waking); PCPU is the CPU that woke it",
+		Fields: [4]Field{
+			{"by", Dec, nil, "pid of the task that woke it, 0 if an interrupt in the idle task or not known"},
+			{"target", Dec, nil, "host CPU that it was on or is to run on"}}},
+	KindUserExit: {Name: "user_exit", Role: Derived, Doc: "KVM_RUN returned to user space (kvm_userspace_exit)",
+		Fields: [4]Field{
+			{"reason", Enum, UserExitNames, "kvm_run.exit_reason"},
+			{"address", Hex, nil, "port, physical address, or MSR index that user space has to serve; all ones if not known"},
+			{"write", Bool, nil, "1 if the guest writes"},
+			{"errno", Signed, nil, "what KVM_RUN returned: 0, or −4 (EINTR) where a signal or an immediate exit ended it"}}},
+	KindUserEntry: {Name: "user_entry", Role: Derived, Doc: "user space called KVM_RUN again",
+		Fields: [4]Field{
+			{"immediate", Bool, nil, "1 if kvm_run.immediate_exit is set"}}},
+	KindExitInfo: {Name: "exit_info", Role: Derived, Doc: "what else kvm_exit tells, right after its exit",
+		Fields: [4]Field{
+			{"requests", Hex, nil, "vcpu->requests, as the kernel numbers them (6.14 on)"},
+			{"intr_info", Hex, nil, "VM-exit interruption information, or AMD's EXITINTINFO"},
+			{"error", Hex, nil, "its error code"}}},
+	KindHostIdle: {Name: "host_idle", Role: Derived, Doc: "a host CPU entered or left an idle state (cpu_idle); VCPU is none",
+		Fields: [4]Field{
+			{"in", Bool, nil, "1 if entered"},
+			{"state", Dec, nil, "index of the C-state, as in cpuidle/state*"}}},
+	KindHostTimer: {Name: "host_timer", Role: Derived, Doc: "an hrtimer of the host; VCPU if it backs that vCPU's timer; PCPU is the CPU of its queue",
+		Fields: [4]Field{
+			{"step", Enum, HostTimerNames, "started, cancelled, expired, callback done"},
+			{"id", Hex, nil, "tells timers apart: the trace's pointer"},
+			{"expires", Point, nil, "when it is or was due, 0 if not told"},
+			{"now", Point, nil, "time that the interrupt compared it with, 0 if not told"}}},
+	KindHostIRQ: {Name: "host_irq", Role: Derived, Doc: "a host interrupt, NMI or softirq began or ended on PCPU",
+		Fields: [4]Field{
+			{"in", Bool, nil, "1 if it began"},
+			{"what", Enum, HostIRQNames, "its class"},
+			{"number", Dec, nil, "IRQ, vector, or number of the softirq"},
+			{"name", Text, nil, "first eight bytes of the handler's name"}}},
+	KindInhibit: {Name: "inhibit", Role: Derived, Doc: "an APICv inhibit was set or cleared (kvm_apicv_inhibit_changed)",
+		Fields: [4]Field{
+			{"reason", Enum, InhibitNames, "which"},
+			{"set", Bool, nil, "1 if set"},
+			{"others", Mask, InhibitNames, "the inhibits in force after it"}}},
+	KindPLEWindow: {Name: "ple_window", Role: Derived, Doc: "the window of PAUSE-loop exiting changed (kvm_ple_window_update)",
+		Fields: [4]Field{
+			{"new", Dec, nil, "cycles on Intel, PAUSEs on AMD"},
+			{"old", Dec, nil, "before"}}},
+	KindStimerArm: {Name: "stimer_arm", Role: Derived, Doc: "a Hyper-V synthetic timer was started or stopped (kvm_hv_stimer_start_*)",
+		Fields: [4]Field{
+			{"index", Dec, nil, "0–3"},
+			{"target", Point, nil, "when it is due; 0 stops it"},
+			{"period", Nanos, nil, "period, 0 of a one-shot timer"},
+			{"vector", Dec, nil, "vector in direct mode, 0 if it sends a message"}}},
+	KindStimerExpire: {Name: "stimer_expire", Role: Derived, Doc: "a Hyper-V synthetic timer expired (kvm_hv_stimer_expiration)",
+		Fields: [4]Field{
+			{"index", Dec, nil, "0–3"},
+			{"target", Point, nil, "the deadline that expired, 0 if not told"},
+			{"direct", Bool, nil, "1 if it raised its vector itself"},
+			{"delivered", Bool, nil, "1 if the message or vector was taken; 0 if it waits for a free slot"}}},
+	KindDebugger: {Name: "debugger", Role: Input, Doc: "what the debugger itself did to the run; VCPU is none if it concerns all",
+		Fields: [4]Field{
+			{"act", Enum, DebuggerNames, "what"},
+			{"hidden", Cycles, nil, "cycles taken out of the guest's time by its TSC offset"}}},
+	KindKernel: {Name: "kernel", Role: Input, Doc: "the host kernel whose rules act from here on",
+		Fields: [4]Field{
+			{"release", Dec, nil, "major × 65536 + minor × 256 + patch, 0 if not known"},
+			{"vendor", Enum, VendorNames, "the host CPU's"},
+			{"name0", Text, nil, "bytes 1–8 of its name, such as a distribution's release"},
+			{"name1", Text, nil, "bytes 9–16"}}},
 }
 
 func nameOf(names []string, v uint64) string {

@@ -13,7 +13,9 @@ import (
 // with all fields of the kind's row in Specs in their order. A CPU that there is
 // none of is "-". Values are written by their Form: enumerations and masks by
 // name ("?9" is a number without a name), text quoted as in Go, cost pairs as
-// phase:cycles,phase:cycles. It is lossless for events that Validate accepts.
+// phase:cycles,phase:cycles. Fields that a kind got in a later format are left out
+// if they and those after them are zero. It is lossless for events that Validate
+// accepts.
 
 var flagNames = []string{"inferred"}
 
@@ -34,15 +36,21 @@ func AppendText(b []byte, e *Event) []byte {
 	}
 	sp := &Specs[e.Kind]
 	b = append(b, sp.Name...)
-	for i, v := range e.args() {
+	args := e.args()
+	for i, v := range args[:e.told(&args)] {
 		f := &sp.Fields[i]
-		if f.Form == NoField {
-			break
-		}
 		b = append(append(append(b, ' '), f.Name...), '=')
 		b = AppendValue(b, f, v)
 	}
 	return b
+}
+
+// told is how many arguments of e are worth telling.
+func (e *Event) told(args *[4]uint64) int {
+	n := Specs[e.Kind].numFields()
+	for first := firstFields(e.Kind); n > first && args[n-1] == 0; n-- {
+	}
+	return n
 }
 
 func (e *Event) args() [4]uint64 { return [4]uint64{e.A, e.B, e.C, e.D} }

@@ -186,7 +186,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		{"bool", Event{Kind: KindEOI, B: 2}, "eoi: virtual cannot be 0x2"},
 		{"mask", Event{Kind: KindKick, C: 1 << 6}, "kick: steps cannot be 0x40"},
 		{"costs", Event{Kind: KindCost, D: PackCosts(PhaseCost{}, PhaseCost{Phase: NumPhases})}, "cost: p3 cannot be"},
-		{"unused argument", Event{Kind: KindLost, D: 1}, "lost has 0x1 in unused argument 3"},
+		{"unused argument", Event{Kind: KindMark, D: 1}, "mark has 0x1 in unused argument 3"},
 	}
 	for _, tt := range tests {
 		if err := Validate(&tt.e); err == nil || !strings.Contains(err.Error(), tt.want) {

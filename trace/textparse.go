@@ -108,6 +108,9 @@ func (p *lineParser) word() (w string, at int) {
 	return p.line[at:p.pos], at
 }
 
+// atEnd reports whether nothing but blanks is left.
+func (p *lineParser) atEnd() bool { return strings.TrimSpace(p.line[p.pos:]) == "" }
+
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 func (p *lineParser) event() (e Event) {
@@ -124,10 +127,12 @@ func (p *lineParser) event() (e Event) {
 		p.fail(at, "no kind of event is called %q", w)
 		return e
 	}
+	sp := &Specs[e.Kind]
 	for i, arg := range [4]*uint64{&e.A, &e.B, &e.C, &e.D} {
-		if f := &Specs[e.Kind].Fields[i]; f.Form != NoField {
-			*arg = p.field(f)
+		if i == sp.numFields() || i >= firstFields(e.Kind) && p.atEnd() {
+			break
 		}
+		*arg = p.field(&sp.Fields[i])
 	}
 	if w, at = p.word(); w != "" {
 		p.fail(at, "%q is more than a %v event has", w, e.Kind)

@@ -8,8 +8,8 @@ import (
 )
 
 // FormatVersion is the version of the recording format that is written. Readers
-// take every version up to it.
-const FormatVersion = 1
+// take every version up to it; formats says what each has.
+const FormatVersion = 2
 
 const (
 	magic      = "\x89TTR\r\n\x1a\n"
@@ -63,24 +63,25 @@ func appendPreamble(b []byte) []byte {
 }
 
 // checkPreamble says whether p, the first bytes of a file, begin a recording
-// that can be read.
-func checkPreamble(p []byte) error {
+// that can be read, and of which version of the format it is.
+func checkPreamble(p []byte) (version int, err error) {
 	switch {
 	case len(p) == 0:
-		return ErrEmpty
+		return 0, ErrEmpty
 	case len(p) < preambleLen && string(p) == string(appendPreamble(nil)[:len(p)]):
-		return fmt.Errorf("%w: only %d bytes are left", ErrDamaged, len(p))
+		return 0, fmt.Errorf("%w: only %d bytes are left", ErrDamaged, len(p))
 	case len(p) < preambleLen || string(p[:8]) != magic:
-		return ErrNotRecording
+		return 0, ErrNotRecording
 	case binary.LittleEndian.Uint32(p[12:]) != checksum(p[:12]):
-		return fmt.Errorf("%w: the checksum of its first %d bytes is wrong", ErrDamaged, preambleLen)
+		return 0, fmt.Errorf("%w: the checksum of its first %d bytes is wrong", ErrDamaged, preambleLen)
 	}
-	if v := binary.LittleEndian.Uint16(p[8:]); v > FormatVersion {
-		return fmt.Errorf("%w: format %d, this program knows up to %d", ErrNewer, v, FormatVersion)
+	v := binary.LittleEndian.Uint16(p[8:])
+	if v > FormatVersion {
+		return 0, fmt.Errorf("%w: format %d, this program knows up to %d", ErrNewer, v, FormatVersion)
 	} else if v == 0 {
-		return fmt.Errorf("%w: format 0", ErrNotRecording)
+		return 0, fmt.Errorf("%w: format 0", ErrNotRecording)
 	}
-	return nil
+	return int(v), nil
 }
 
 // appendTrailer appends what stands behind the index block at offset.

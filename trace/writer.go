@@ -110,7 +110,7 @@ func (t *Writer) Flush() {
 	for i := range t.events {
 		p.min, p.max = min(p.min, t.events[i].TSC), max(p.max, t.events[i].TSC)
 	}
-	t.body = t.cols.encode(t.body[:0], t.events)
+	t.body = t.cols.encode(t.body[:0], t.events, FormatVersion)
 	t.writeBlock(blockEvents, &p, t.body, true)
 	t.seq += Seq(len(t.events))
 	t.events = t.events[:0]
