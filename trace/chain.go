@@ -77,11 +77,15 @@ const (
 	OutcomeLost              // expired with LVTT masked or the APIC disabled
 	OutcomeDropped           // expired, but the guest armed again before it was injected
 	OutcomeUnknown           // events are missing
+	OutcomeReset             // INIT, or the VMM restored the LAPIC, before its handler ran
+	OutcomeHeld              // its handler ran, but the debugger held the vCPU on the way: no lateness is counted
+	OutcomeWithheld          // its handler ran, but its deadline cannot be true
 	NumOutcomes
 )
 
 // OutcomeNames names the outcomes.
-var OutcomeNames = []string{"bad", "open", "done", "rearmed", "cancelled", "merged", "lost", "dropped", "unknown"}
+var OutcomeNames = []string{"bad", "open", "done", "rearmed", "cancelled", "merged", "lost", "dropped", "unknown",
+	"reset", "held", "withheld"}
 
 // String returns the short name.
 func (o Outcome) String() string { return nameOf(OutcomeNames, uint64(o)) }

@@ -1,5 +1,7 @@
 package trace
 
+import "codeberg.org/ticktrap/ticktrap/internal/clock"
+
 // ofVCPU marks the kinds that concern one vCPU: without one they only count.
 var ofVCPU = [numKinds]bool{
 	KindExit: true, KindEntry: true, KindFastpath: true, KindMSR: true, KindAPIC: true, KindArm: true,
@@ -99,8 +101,10 @@ func (s *State) fold(v *VCPU, e *Event) {
 		foldLost(s, v, e)
 	case KindMark:
 		foldMark(s, v, e)
+	case KindDebugger:
+		foldDebugger(s, v, e)
 	case KindTask, KindWaking, KindUserExit, KindUserEntry, KindExitInfo, KindHostIdle, KindHostTimer, KindHostIRQ,
-		KindInhibit, KindPLEWindow, KindStimerArm, KindStimerExpire, KindDebugger, KindKernel:
+		KindInhibit, KindPLEWindow, KindStimerArm, KindStimerExpire, KindKernel:
 		// Kinds counts them; intervals are made of them elsewhere.
 	default:
 		panic("BUG: no fold for " + e.Kind.String())
@@ -168,6 +172,36 @@ func foldLost(s *State, _ *VCPU, e *Event) {
 		}
 		v.NServing, v.Pending = 0, false
 	}
+}
+
+// foldDebugger notes what deadlines must not be blamed for.
+func foldDebugger(s *State, _ *VCPU, e *Event) {
+	x, h := e.Debugger(), &s.Held
+	switch x.Act {
+	case DebuggerPause, DebuggerRebuild:
+		if h.Since == 0 {
+			h.Since = e.TSC
+		}
+	case DebuggerResume, DebuggerRebuilt, DebuggerStep:
+		if h.Since == 0 {
+			return
+		}
+		h.Count++
+		if seen := e.TSC.Sub(h.Since) - x.Hidden; seen > 0 {
+			h.Cycles += seen
+			h.Last = e.TSC
+		}
+		h.Since = 0
+	}
+}
+
+// lasted reports whether something can have taken d, and counts what cannot.
+func (s *State) lasted(d clock.Cycles) bool {
+	ok := d >= 0 && d <= s.Now.Sub(s.First)
+	if !ok {
+		s.Untrue++
+	}
+	return ok
 }
 
 func foldMark(s *State, _ *VCPU, e *Event) {

@@ -62,7 +62,9 @@ func foldFastpath(s *State, v *VCPU, e *Event) {
 func foldEntry(s *State, v *VCPU, e *Event) {
 	if v.Exit != NoNum && !v.InGuest {
 		st := &s.ExitStats[v.ExitReason]
-		st.Cycles.Add(e.TSC.Sub(v.ExitAt))
+		if d := e.TSC.Sub(v.ExitAt); s.lasted(d) {
+			st.Cycles.Add(d)
+		}
 		if e.D != 0 {
 			st.Reentries++
 		}
@@ -145,7 +147,9 @@ func foldWake(s *State, v *VCPU, e *Event) {
 	if WakeReason(e.A) == WakeSpurious {
 		return
 	}
-	s.Halts.Halted += clock.Nanos(e.B)
+	if cycles, ok := s.Hz.ToCycles(clock.Nanos(e.B)); ok && s.lasted(clock.Cycles(cycles)) {
+		s.Halts.Halted += clock.Nanos(e.B)
+	}
 	s.Halts.Polled += min(e.C, 1)
 	v.Halt = BadHalt
 }

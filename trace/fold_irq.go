@@ -212,7 +212,11 @@ func foldMPState(s *State, v *VCPU, e *Event) {
 	if v.MP != MPUninitialized && v.MP != MPInitReceived {
 		return
 	}
-	s.disarm(v)
+	s.closeArmed(v, OutcomeReset)
+	for v.NFlight > 0 {
+		s.closeFlight(v, 0, OutcomeReset)
+	}
+	v.Target, v.Pending = 0, false
 	v.IRR, v.ISR, v.PIR, v.ON = Vectors{}, Vectors{}, Vectors{}, false
 	v.APIC = APICRegisters{}
 	v.Mode, v.NServing = BadTimerMode, 0

@@ -204,7 +204,9 @@ func foldWait(s *State, v *VCPU, e *Event) {
 	w := &s.Waits
 	w.Count++
 	w.Delta.Add(delta)
-	w.Waited.Add(waited)
+	if s.lasted(waited) {
+		w.Waited.Add(waited)
+	}
 	if delta < 0 {
 		w.Early++
 		if waited < -delta {
@@ -296,11 +298,24 @@ func (s *State) runChain(v *VCPU, e *Event, vec uint8) {
 			c.EntryAt, c.EntryExit = v.EntryAt, v.Exit
 		}
 		v.Pending = v.Pending && c.DeliverAt != 0
-		s.countLate(v, c)
-		n := s.closeFlight(v, i, OutcomeDone)
+		n := s.closeFlight(v, i, s.judge(v, c))
 		v.serve(vec, n)
 		return
 	}
+}
+
+// judge is the outcome of a deadline whose handler runs. Only a lateness that can
+// be true, and is none of the debugger's doing, is counted: a deadline that a
+// kernel wrapped, or that lies before the run, has none.
+func (s *State) judge(v *VCPU, c *Chain) Outcome {
+	switch {
+	case c.Late > s.Now.Sub(s.First):
+		return OutcomeWithheld
+	case s.Held.Last > min(c.Target, c.ISRAt):
+		return OutcomeHeld
+	}
+	s.countLate(v, c)
+	return OutcomeDone
 }
 
 func (s *State) countLate(v *VCPU, c *Chain) {

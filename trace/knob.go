@@ -31,6 +31,22 @@ const AdvanceAdaptive = 1<<64 - 1
 // An enumeration's unknown value is 0.
 const UnknownKnob = 1 << 63
 
+// Known reports whether v can be a value of k: an enumeration's 0 and UnknownKnob
+// are what a source gives that does not tell.
+func (k Knob) Known(v uint64) bool {
+	if KnobSpecs[k].form == knobEnum {
+		return v != 0
+	}
+	return v != UnknownKnob
+}
+
+// Knob is the present value of knob k; known is false if the source does not tell
+// it, and nothing may then be concluded from it.
+func (s *State) Knob(k Knob) (v uint64, known bool) { return s.Knobs[k], k.Known(s.Knobs[k]) }
+
+// KnobIs reports whether knob k is known to have value v.
+func (s *State) KnobIs(k Knob, v uint64) bool { return s.Knobs[k] == v && k.Known(v) }
+
 // UnknownKnobs are the knobs of a trace that tells none.
 func UnknownKnobs() (k [NumKnobs]uint64) {
 	for i := range k {

@@ -95,6 +95,9 @@ type ReportDeadlines struct {
 	Lost      uint64           `json:"lost"`
 	Dropped   uint64           `json:"dropped"`
 	Unknown   uint64           `json:"unknown"`
+	Reset     uint64           `json:"reset"`
+	Held      uint64           `json:"held"`
+	Withheld  uint64           `json:"withheld"`
 	Lateness  ReportLateness   `json:"lateness"`
 	LateNS    ReportLateness   `json:"lateness_ns"`
 	ByVCPU    []ReportLateness `json:"lateness_by_vcpu"`

@@ -46,7 +46,8 @@ func (s *State) reportDeadlines(hz clock.Hz) ReportDeadlines {
 	r := ReportDeadlines{Count: d.Count(), Opened: d.Opened, Armed: d.Arms, Disarmed: d.Disarms, Open: d.Open(),
 		InPast: d.InPast, Rearmed: d.Outcomes[OutcomeRearmed], Cancelled: d.Outcomes[OutcomeCancelled],
 		Merged: d.Outcomes[OutcomeMerged], Lost: d.Outcomes[OutcomeLost], Dropped: d.Outcomes[OutcomeDropped],
-		Unknown: d.Outcomes[OutcomeUnknown], Lateness: reportLateness(&d.Late, 0), LateNS: reportLateness(&d.Late, hz),
+		Unknown: d.Outcomes[OutcomeUnknown], Reset: d.Outcomes[OutcomeReset], Held: d.Outcomes[OutcomeHeld],
+		Withheld: d.Outcomes[OutcomeWithheld], Lateness: reportLateness(&d.Late, 0), LateNS: reportLateness(&d.Late, hz),
 		ByVCPU: []ReportLateness{}}
 	for i := range s.VCPUs {
 		r.ByVCPU = append(r.ByVCPU, reportLateness(&s.VCPUs[i].Late, 0))
@@ -183,6 +184,15 @@ func (s *State) warnings() (w []string) {
 	}
 	if n := s.Deadlines.Outcomes[OutcomeUnknown]; n != 0 {
 		w = append(w, fmt.Sprintf("%d deadlines could not be followed to their end", n))
+	}
+	if n := s.Deadlines.Outcomes[OutcomeWithheld]; n != 0 {
+		w = append(w, fmt.Sprintf("%d deadlines lie before the run or beyond any clock: their lateness is withheld", n))
+	}
+	if n := s.Deadlines.Outcomes[OutcomeHeld]; n != 0 {
+		w = append(w, fmt.Sprintf("the debugger held the vCPUs %d times: %d deadlines count in no lateness", s.Held.Count, n))
+	}
+	if s.Untrue != 0 {
+		w = append(w, fmt.Sprintf("%d durations that cannot be true are withheld", s.Untrue))
 	}
 	return w
 }

@@ -133,7 +133,8 @@ func (t *reportText) deadlines() {
 		n    uint64
 		word string
 	}{{d.Rearmed, "rearmed"}, {d.Cancelled, "cancelled"}, {d.Merged, "merged"}, {d.Lost, "lost"},
-		{d.Dropped, "dropped"}, {d.Unknown, "unknown"}, {d.Open, "open"}, {d.InPast, "armed in the past"}} {
+		{d.Dropped, "dropped"}, {d.Unknown, "unknown"}, {d.Reset, "reset"},
+		{d.Held, "held by the debugger"}, {d.Withheld, "withheld"}, {d.Open, "open"}, {d.InPast, "armed in the past"}} {
 		if c.n != 0 {
 			words += fmt.Sprintf(", %d %s", c.n, c.word)
 		}

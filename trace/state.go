@@ -58,7 +58,11 @@ type State struct {
 	Samples Lateness
 
 	Lost Loss
-	End  End
+	Held Holds
+	// Untrue counts durations that no clock can have measured: of exits, waits and
+	// halts that would be negative or longer than the run. They are added nowhere.
+	Untrue uint64
+	End    End
 }
 
 // The capacities of the rings of State.
@@ -161,6 +165,14 @@ type HaltStats struct {
 type Loss struct {
 	Gaps, Events uint64
 	Unknown      bool // a gap of unknown size
+}
+
+// Holds are the times for which the debugger held the vCPUs.
+type Holds struct {
+	Count  uint64
+	Cycles clock.Cycles // that guests could see
+	Since  clock.TSC    // of the hold that has not ended, 0 if none
+	Last   clock.TSC    // end of the last one that guests could see, 0 if none
 }
 
 // End is how the guest stopped. How is BadEnd while it runs.

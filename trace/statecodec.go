@@ -10,7 +10,7 @@ import (
 )
 
 // foldVersion is raised when the fold changes what it makes of the same events.
-const foldVersion = 1
+const foldVersion = 2
 
 // stateLayout is a fingerprint of State's fields and of the fold. A snapshot
 // written under another one is not used.

@@ -239,6 +239,12 @@ func outcomeWords(c *trace.Chain) string {
 		return "expired, and the guest armed again before the injection"
 	case trace.OutcomeUnknown:
 		return "events are missing"
+	case trace.OutcomeReset:
+		return "INIT or the VMM reset the APIC first"
+	case trace.OutcomeHeld:
+		return "held by the debugger: not counted"
+	case trace.OutcomeWithheld:
+		return "its deadline cannot be true"
 	}
 	return c.Outcome.String()
 }

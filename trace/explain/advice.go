@@ -13,13 +13,15 @@ type advice struct {
 
 var noAdvice = advice{}
 
-// known reports whether the source tells the knobs: an imported trace does not,
-// and the value 0 of its enumerations is invalid.
-func (b *builder) known() bool { return b.s.Knobs[trace.KnobFastpath] != 0 }
+// knows reports whether the source tells knob k: an imported trace does not.
+func (b *builder) knows(k trace.Knob) bool {
+	_, known := b.s.Knob(k)
+	return known
+}
 
 // to proposes a value unless the knob has it already, or is not known.
 func (b *builder) to(k trace.Knob, v uint64) advice {
-	if b.s.Knobs[k] == v || !b.known() {
+	if !b.knows(k) || b.s.Knobs[k] == v {
 		return noAdvice
 	}
 	return advice{k, v}
@@ -102,23 +104,29 @@ func adviseIdle(b *builder) advice {
 
 // adviseOuter gets the vCPU back into the guest without the outer loop.
 func adviseOuter(b *builder) advice {
-	if b.s.Knobs[trace.KnobAPICv] == 0 {
+	if b.s.KnobIs(trace.KnobAPICv, 0) {
 		return b.to(trace.KnobAPICv, 1)
 	}
 	if x := b.exit(b.c.FireExit); x != nil && x.Clause == trace.ClauseKnobOff {
 		return b.to(trace.KnobFastpath, fastpathDefault)
 	}
-	if b.c.Backing == trace.BackSW && b.c.RouteClause == trace.ClausePIOff && b.s.Knobs[trace.KnobExitsDisabled] != 0 {
+	if b.c.Backing == trace.BackSW && b.c.RouteClause == trace.ClausePIOff && b.someExitsOff() {
 		return b.to(trace.KnobPostedTimer, 1)
 	}
 	return adviseAdvance(b)
+}
+
+// someExitsOff reports whether exits are known to be disabled.
+func (b *builder) someExitsOff() bool {
+	v, known := b.s.Knob(trace.KnobExitsDisabled)
+	return known && v != 0
 }
 
 // fastpathDefault is the rule set "5.15" of trace.RuleSetNames.
 const fastpathDefault = 4
 
 func adviseInject(b *builder) advice {
-	if b.s.Knobs[trace.KnobAPICv] == 0 {
+	if b.s.KnobIs(trace.KnobAPICv, 0) {
 		return b.to(trace.KnobAPICv, 1)
 	}
 	return adviseAdvance(b)
@@ -149,9 +157,13 @@ func adviseEntry(b *builder) advice {
 	if c.WaitAt == 0 || c.Delta > 0 || c.ISRAt <= from {
 		return adviseAdvance(b)
 	}
-	ns := clock.Nanos(b.s.Knobs[trace.KnobVMEntryAdvance]) + clock.Nanos(b.nanos(c.ISRAt.Sub(c.Target)))
+	have, known := b.s.Knob(trace.KnobVMEntryAdvance)
+	if !known {
+		return noAdvice
+	}
+	ns := clock.Nanos(have) + clock.Nanos(b.nanos(c.ISRAt.Sub(c.Target)))
 	ns -= ns % roundNS
-	if ns <= clock.Nanos(b.s.Knobs[trace.KnobVMEntryAdvance]) {
+	if ns <= clock.Nanos(have) {
 		return noAdvice
 	}
 	return b.to(trace.KnobVMEntryAdvance, uint64(ns))
@@ -162,7 +174,7 @@ func adviseLessEntry(b *builder) advice {
 	have := clock.Nanos(b.s.Knobs[trace.KnobVMEntryAdvance])
 	ns := have - clock.Nanos(b.nanos(b.c.Target.Sub(b.c.ISRAt)))
 	ns = max(0, ns-ns%roundNS)
-	if have == 0 {
+	if have == 0 || !trace.KnobVMEntryAdvance.Known(uint64(have)) {
 		return noAdvice
 	}
 	return b.to(trace.KnobVMEntryAdvance, uint64(ns))

@@ -26,7 +26,7 @@ func TestKernelTracesAreExplained(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			h := &trace.Header{Engine: "ftrace", Provenance: trace.Measured, Hz: 2_000_000_000}
+			h := &trace.Header{Engine: "ftrace", Provenance: trace.Measured, Hz: 2_000_000_000, Knobs: trace.UnknownKnobs()}
 			var st trace.State
 			st.Reset(h)
 			w := &explain.Watcher{}

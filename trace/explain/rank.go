@@ -121,6 +121,9 @@ var fates = map[trace.Outcome]string{
 	trace.OutcomeMerged:    "It expired while an earlier expiry was outstanding: one interrupt stood for both.",
 	trace.OutcomeLost:      "It expired and its interrupt was lost",
 	trace.OutcomeDropped:   "It expired, but the guest armed its timer again before the interrupt was injected: dropped.",
+	trace.OutcomeReset:     "Its handler never ran: INIT, or the VMM restoring the vCPU, reset the local APIC before that.",
+	trace.OutcomeHeld:      "Its handler ran, but the debugger held the vCPU on the way: its lateness is the debugger's.",
+	trace.OutcomeWithheld:  "Its handler ran, but the deadline cannot be true, so neither can a lateness: it lies before the run or beyond any clock.",
 	trace.OutcomeUnknown:   "Events are missing: what became of it is not known.",
 }
 

@@ -140,7 +140,7 @@ func (b *builder) withheld() []string {
 	if b.h.Provenance != trace.Modelled && c.FireAt == 0 && c.ExpireAt != 0 && c.Backing != trace.BackNone {
 		w = append(w, "No event tells when the host timer fired, so host delay and expiry cannot be told apart.")
 	}
-	if !b.known() {
+	if !b.knows(trace.KnobFastpath) && !b.knows(trace.KnobAPICv) {
 		w = append(w, "The host's knobs are not in the trace, so no setting is proposed.")
 	}
 	if b.s.Lost.Gaps != 0 {

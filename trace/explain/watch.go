@@ -305,13 +305,15 @@ func posting(s *trace.State) []Finding {
 	for _, n := range s.Expiries {
 		all += n
 	}
-	if s.Knobs[trace.KnobPostedTimer] == 0 || s.Expiries[trace.RoutePosted] != 0 || all == 0 {
+	apicv, apicvKnown := s.Knob(trace.KnobAPICv)
+	exits, exitsKnown := s.Knob(trace.KnobExitsDisabled)
+	if !s.KnobIs(trace.KnobPostedTimer, 1) || !apicvKnown || !exitsKnown || s.Expiries[trace.RoutePosted] != 0 || all == 0 {
 		return nil
 	}
 	why, rule := trace.ClauseAPICvOff, "apicv=on"
-	if s.Knobs[trace.KnobAPICv] != 0 {
+	if apicv != 0 {
 		why, rule = trace.ClauseExitsOn, "exits-disabled=mwait or hlt (KVM_CAP_X86_DISABLE_EXITS before the vCPUs are made)"
-		if s.Knobs[trace.KnobExitsDisabled]&3 != 0 {
+		if exits&3 != 0 {
 			return nil // eligible; the vCPU was never in the guest when it expired
 		}
 	}

@@ -85,7 +85,7 @@ func whyTimerLate(b *builder) (string, trace.Clause) {
 }
 
 func whyBlocked(b *builder) (string, trace.Clause) {
-	if b.c.Clause == trace.ClauseBlocked && !b.known() {
+	if b.c.Clause == trace.ClauseBlocked && !b.knows(trace.KnobHaltPoll) {
 		return "the vCPU halted and slept, so the timer moved to an hrtimer", trace.ClauseBlocked
 	}
 	if b.c.Clause == trace.ClauseBlocked && b.s.Knobs[trace.KnobHaltPoll] == 0 {
@@ -104,7 +104,7 @@ func whyAdvance(b *builder) (string, trace.Clause) {
 	switch {
 	case !b.canAdvance():
 		return "the hrtimer of a " + c.Mode.String() + " timer is not programmed early", trace.ClauseMode
-	case c.AdvanceNS == 0 && !b.known():
+	case c.AdvanceNS == 0 && !b.knows(trace.KnobAdvance):
 		return "how early the host timer was programmed is not in the trace", trace.ClauseNone
 	case c.AdvanceNS == 0:
 		return "timer-advance is off: the host timer fires at the deadline, and the way to the guest comes on top",
@@ -163,7 +163,7 @@ func whyAfterWait(b *builder) (string, trace.Clause) {
 	if c.WaitAt == 0 || c.Delta > 0 {
 		return whyAdvance(b)
 	}
-	if !b.known() {
+	if !b.knows(trace.KnobVMEntryAdvance) {
 		return "the wait ended at the deadline, and what follows comes on top", trace.ClauseNone
 	}
 	return fmt.Sprintf("the wait ended at the deadline; vmentry-advance is %s, so what follows comes on top",
@@ -178,6 +178,9 @@ func whyGuestOff(b *builder) (string, trace.Clause) {
 }
 
 func whyEntryAdvance(b *builder) (string, trace.Clause) {
+	if !b.knows(trace.KnobVMEntryAdvance) {
+		return "the guest was entered before the deadline; what made it so is not in the trace", trace.ClauseNone
+	}
 	return "vmentry-advance is " + trace.FormatKnob(trace.KnobVMEntryAdvance, b.s.Knobs[trace.KnobVMEntryAdvance]) +
 		": more than the way from the wait to the handler took", trace.ClauseNone
 }
@@ -188,7 +191,7 @@ func whyCapped(b *builder) (string, trace.Clause) {
 }
 
 func whyNoWait(b *builder) (string, trace.Clause) {
-	if b.c.AdvanceNS == 0 && b.known() {
+	if b.c.AdvanceNS == 0 && b.knows(trace.KnobAdvance) {
 		return "timer-advance is off, so nothing waits for the deadline", trace.ClauseNoAdvance
 	}
 	if b.skippedEarlyWait() {
