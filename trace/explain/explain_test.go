@@ -210,7 +210,7 @@ func TestOverdueDeadlineIsExplained(t *testing.T) {
 	// A hand-made run: a deadline is delivered into PIR of a vCPU that goes to
 	// sleep, and nothing happens for 50000 cycles.
 	h := &trace.Header{Engine: "test", Provenance: trace.Inferred, Hz: 1_000_000_000, VCPUs: 1}
-	h.Knobs[trace.KnobFastpath] = 3
+	h.Knobs[trace.KnobFastpath], h.Knobs[trace.KnobRunningShort] = 3, 1
 	var st trace.State
 	st.Reset(h)
 	for _, e := range []trace.Event{
