@@ -33,6 +33,11 @@ type Chain struct {
 	Inferred      bool // a step was deduced
 	// Switches counts the changes of Backing.
 	Switches uint8
+	// FirePCPU is the host CPU on which the host timer fired, FireVCPU the one on
+	// which the vCPU ran or had run last; NoCPU if not known. FireGuest says that
+	// the vCPU was in the guest then.
+	FirePCPU, FireVCPU uint8
+	FireGuest          bool
 
 	Target clock.TSC
 	Value  uint64 // as the guest wrote it; 0 in the later chains of a periodic timer

@@ -345,11 +345,11 @@ func (x WakeArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
 	return Event{TSC: at, Kind: KindWake, VCPU: vcpu, PCPU: pcpu, A: uint64(x.Why), B: uint64(x.Halted), C: bit(x.Polled), D: uint64(x.Poll)}
 }
 
-// SchedArgs holds the arguments of a sched event: the vCPU thread was switched in or out.
+// SchedArgs holds the arguments of a sched event: the vCPU's thread was switched in or out; without a vCPU, another task took the host CPU from one that is no vCPU's either.
 type SchedArgs struct {
 	In    bool      // 1 if switched in
 	PCPU  uint64    // host CPU
-	Task  uint64    // pid of the task that takes the CPU from the thread, or leaves it to the thread; 0 if idle or not known
+	Task  uint64    // pid of the task that takes the CPU (from the thread), or leaves it to the thread; 0 is the idle task
 	State TaskState // switched out: the state that the thread is left in
 }
 

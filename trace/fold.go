@@ -7,7 +7,7 @@ var ofVCPU = [numKinds]bool{
 	KindExit: true, KindEntry: true, KindFastpath: true, KindMSR: true, KindAPIC: true, KindArm: true,
 	KindBacking: true, KindHostFire: true, KindExpire: true, KindWait: true, KindTune: true, KindDeliver: true,
 	KindKick: true, KindPIRSync: true, KindInject: true, KindGuestIRQ: true, KindEOI: true, KindIPI: true,
-	KindHalt: true, KindWake: true, KindSched: true, KindCost: true, KindRequest: true, KindTSCOffset: true,
+	KindHalt: true, KindWake: true, KindCost: true, KindRequest: true, KindTSCOffset: true,
 	KindMPState: true, KindWaking: true, KindUserExit: true, KindUserEntry: true, KindExitInfo: true, KindPLEWindow: true,
 	KindStimerArm: true, KindStimerExpire: true,
 }
@@ -103,9 +103,20 @@ func (s *State) fold(v *VCPU, e *Event) {
 		foldMark(s, v, e)
 	case KindDebugger:
 		foldDebugger(s, v, e)
-	case KindTask, KindWaking, KindUserExit, KindUserEntry, KindExitInfo, KindHostIdle, KindHostTimer, KindHostIRQ,
-		KindInhibit, KindPLEWindow, KindStimerArm, KindStimerExpire, KindKernel:
-		// Kinds counts them; intervals are made of them elsewhere.
+	case KindTask:
+		foldTask(s, v, e)
+	case KindWaking:
+		foldWaking(s, v, e)
+	case KindUserExit:
+		foldUserExit(s, v, e)
+	case KindUserEntry:
+		foldUserEntry(s, v, e)
+	case KindHostIdle:
+		foldHostIdle(s, v, e)
+	case KindHostIRQ:
+		foldHostIRQ(s, v, e)
+	case KindExitInfo, KindHostTimer, KindInhibit, KindPLEWindow, KindStimerArm, KindStimerExpire, KindKernel:
+		// Kinds counts them.
 	default:
 		panic("BUG: no fold for " + e.Kind.String())
 	}
@@ -190,6 +201,7 @@ func foldDebugger(s *State, _ *VCPU, e *Event) {
 		if seen := e.TSC.Sub(h.Since) - x.Hidden; seen > 0 {
 			h.Cycles += seen
 			h.Last = e.TSC
+			s.stretch(Stretch{From: h.Since, To: e.TSC, Kind: StretchHeld, VCPU: NoCPU, PCPU: NoCPU})
 		}
 		h.Since = 0
 	}

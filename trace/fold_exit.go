@@ -72,6 +72,9 @@ func foldEntry(s *State, v *VCPU, e *Event) {
 			x.EntryAt, x.Vector, x.Reentry = e.TSC, uint8(e.B), e.D != 0
 		}
 	}
+	if v.User.Since != 0 {
+		s.leaveUser(v, e)
+	}
 	v.InGuest, v.LoopMode, v.Requests, v.Halt = true, InGuestMode, 0, BadHalt
 	v.MP = MPRunnable // a trace of the kernel's does not tell INIT and SIPI
 	v.EntryAt, v.RIP = e.TSC, e.A
@@ -137,7 +140,15 @@ func foldHalt(s *State, v *VCPU, e *Event) {
 	if v.Halt == BadHalt {
 		v.HaltedAt = e.TSC
 	}
+	s.polled(v, e)
 	v.Halt, v.Poll, v.LoopMode = HaltStep(e.A), clock.Nanos(e.B), OutsideGuestMode
+}
+
+// polled ends a time of halt polling.
+func (s *State) polled(v *VCPU, e *Event) {
+	if v.Halt == HaltPolling {
+		s.stretch(Stretch{From: v.HaltedAt, To: e.TSC, Kind: StretchPoll, VCPU: e.VCPU, PCPU: v.PCPU})
+	}
 }
 
 // foldWake: a spurious wake-up does not end the halt.
@@ -151,12 +162,6 @@ func foldWake(s *State, v *VCPU, e *Event) {
 		s.Halts.Halted += clock.Nanos(e.B)
 	}
 	s.Halts.Polled += min(e.C, 1)
+	s.polled(v, e)
 	v.Halt = BadHalt
-}
-
-func foldSched(_ *State, v *VCPU, e *Event) {
-	v.Loaded, v.PCPU = e.A != 0, uint8(e.B)
-	if !v.Loaded {
-		v.LoopMode = OutsideGuestMode
-	}
 }

@@ -206,16 +206,18 @@ func (a *APICRegisters) register(off uint64) *uint32 {
 
 func foldTSCOffset(_ *State, v *VCPU, e *Event) { v.TSCOffset = clock.Cycles(e.A) }
 
-// foldMPState: INIT resets the local APIC, and with it the timer.
+// foldMPState: INIT resets the local APIC, and with it the timer; so does a VMM that
+// makes the vCPU anew.
 func foldMPState(s *State, v *VCPU, e *Event) {
 	v.MP = MPState(e.A)
 	if v.MP != MPUninitialized && v.MP != MPInitReceived {
 		return
 	}
 	s.closeArmed(v, OutcomeReset)
-	for v.NFlight > 0 {
+	for v.NFlight > 0 && v.MP == MPInitReceived { // what a VMM saved may come back with its IRR
 		s.closeFlight(v, 0, OutcomeReset)
 	}
+	s.dropPending(v)
 	v.Target, v.Pending = 0, false
 	v.IRR, v.ISR, v.PIR, v.ON = Vectors{}, Vectors{}, Vectors{}, false
 	v.APIC = APICRegisters{}

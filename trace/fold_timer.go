@@ -120,6 +120,7 @@ func foldHostFire(s *State, v *VCPU, e *Event) {
 	count(s.HostFires[:], e.A)
 	if c := &v.Chain; c.Num != NoNum {
 		c.FireAt, c.FireExit = e.TSC, v.Exit
+		c.FirePCPU, c.FireVCPU, c.FireGuest = e.PCPU, v.PCPU, v.InGuest
 		if e.B != 0 && c.BackedAt == 0 { // a period's is an estimate so far
 			c.Fire = clock.TSC(e.B)
 		}

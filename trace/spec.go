@@ -230,11 +230,11 @@ var Specs = [numKinds]Spec{
 			{"halted", Nanos, nil, "time since the halt"},
 			{"polled", Bool, nil, "1 if it ended while polling"},
 			{"poll", Nanos, nil, "halt-polling time after adjustment"}}},
-	KindSched: {Name: "sched", Role: Derived, Doc: "the vCPU thread was switched in or out",
+	KindSched: {Name: "sched", Role: Derived, Doc: "the vCPU's thread was switched in or out; without a vCPU, another task took the host CPU from one that is no vCPU's either",
 		Fields: [4]Field{
 			{"in", Bool, nil, "1 if switched in"},
 			{"pcpu", Dec, nil, "host CPU"},
-			{"task", Dec, nil, "pid of the task that takes the CPU from the thread, or leaves it to the thread; 0 if idle or not known"},
+			{"task", Dec, nil, "pid of the task that takes the CPU (from the thread), or leaves it to the thread; 0 is the idle task"},
 			{"state", Enum, TaskStateNames, "switched out: the state that the thread is left in"}}},
 	KindCost: {Name: "cost", Role: Derived, Doc: "cycles spent in the host since the last exit, by phase",
 		Fields: [4]Field{

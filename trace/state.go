@@ -57,6 +57,13 @@ type State struct {
 	// deadline.
 	Samples Lateness
 
+	// Stretches are what exits and entries do not tell of the vCPUs' threads and of
+	// the host CPUs, in the order in which they ended. Tasks are the host's tasks
+	// that events named.
+	Stretches Ring[Stretch]
+	Tasks     Ring[Task]
+	HostCPUs  [NoCPU]HostCPU
+
 	Lost Loss
 	Held Holds
 	// Untrue counts durations that no clock can have measured: of exits, waits and
@@ -74,6 +81,7 @@ const (
 	knobRing     = 256
 	bookmarkRing = 256
 	consoleRing  = 64 << 10
+	stretchRing  = 4096
 )
 
 // DeadlineStats counts deadlines. Opened is the sum of all others and of those
@@ -190,7 +198,7 @@ func (s *State) Reset(h *Header) {
 	*s = State{Hz: h.Hz, Knobs: h.Knobs,
 		VCPUs: old.VCPUs[:0], KnobTurns: old.KnobTurns, Bookmarks: old.Bookmarks, Chains: old.Chains,
 		Scatter: old.Scatter, Exits: old.Exits, KickLedger: old.KickLedger, Advances: old.Advances,
-		Console: old.Console, Samples: old.Samples}
+		Console: old.Console, Samples: old.Samples, Stretches: old.Stretches, Tasks: old.Tasks}
 	s.Deadlines.Late, s.Deadlines.SinceKnob = old.Deadlines.Late, old.Deadlines.SinceKnob
 	s.Samples.Reset()
 	s.Deadlines.Late.Reset()
@@ -202,6 +210,8 @@ func (s *State) Reset(h *Header) {
 	s.Exits.Reset(exitRing)
 	s.KickLedger.Reset(kickRing)
 	s.Console.Reset(consoleRing)
+	s.Stretches.Reset(stretchRing)
+	s.Tasks.Reset(MaxTasks)
 	s.Rates.reset()
 	s.Advances.reset()
 	s.growVCPUs(h.VCPUs)
@@ -255,6 +265,7 @@ func (s *State) CopyTo(dst *State) {
 	dst.VCPUs, dst.KnobTurns, dst.Bookmarks = old.VCPUs, old.KnobTurns, old.Bookmarks
 	dst.Chains, dst.Scatter, dst.Exits = old.Chains, old.Scatter, old.Exits
 	dst.KickLedger, dst.Advances, dst.Console = old.KickLedger, old.Advances, old.Console
+	dst.Stretches, dst.Tasks = old.Stretches, old.Tasks
 	dst.Samples, dst.Deadlines.Late, dst.Deadlines.SinceKnob = old.Samples, old.Deadlines.Late, old.Deadlines.SinceKnob
 
 	s.KnobTurns.copyTo(&dst.KnobTurns)
@@ -265,6 +276,8 @@ func (s *State) CopyTo(dst *State) {
 	s.KickLedger.copyTo(&dst.KickLedger)
 	s.Advances.copyTo(&dst.Advances)
 	s.Console.copyTo(&dst.Console.Ring)
+	s.Stretches.copyTo(&dst.Stretches)
+	s.Tasks.copyTo(&dst.Tasks)
 	s.Samples.copyTo(&dst.Samples)
 	s.Deadlines.Late.copyTo(&dst.Deadlines.Late)
 	s.Deadlines.SinceKnob.copyTo(&dst.Deadlines.SinceKnob)

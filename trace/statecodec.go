@@ -182,12 +182,13 @@ func (s *State) check() error {
 	ok := len(s.KnobTurns.Buf) == knobRing && len(s.Bookmarks.Buf) == bookmarkRing &&
 		len(s.Chains.Buf) == chainRing && len(s.Scatter.Buf) == scatterRing && len(s.Exits.Buf) == exitRing &&
 		len(s.KickLedger.Buf) == kickRing && len(s.Console.Buf) == consoleRing &&
+		len(s.Stretches.Buf) == stretchRing && len(s.Tasks.Buf) == MaxTasks &&
 		len(s.Advances.Points) <= AdvancePoints && s.Advances.Stride > 0 &&
 		s.Rates.Width > 0 && s.Rates.Used >= 0 && s.Rates.Used <= RateBuckets &&
 		len(s.VCPUs) <= MaxVCPUs && s.Samples.check() && s.Deadlines.Late.check() && s.Deadlines.SinceKnob.check()
 	for i := range s.VCPUs {
 		v := &s.VCPUs[i]
-		ok = ok && v.NFlight <= MaxFlight && v.NServing <= MaxServing && v.Late.check() && v.ExitReason < NumExits
+		ok = ok && v.NFlight <= MaxFlight && v.NServing <= MaxServing && v.Late.check() && v.ExitReason < NumExits && v.Off.State < NumTaskStates
 		v.Open(func(c *Chain) { ok = ok && c.Outcome < NumOutcomes })
 	}
 	for i := range s.Exits.Buf {

@@ -49,6 +49,8 @@ type VCPU struct {
 	PCPU      uint8 // host CPU it runs on or ran on last, NoCPU if unknown
 	Loaded    bool  // its thread is switched in
 	RIP       uint64
+	Off       OffCPU // its thread, while it is switched out
+	User      InUser // its thread, while it is outside KVM_RUN
 	// IPIs is the number of interrupt commands the guest wrote.
 	IPIs uint64
 
