@@ -499,15 +499,15 @@ type TaskArgs struct {
 	PID   uint64 // thread ID
 	Comm0 uint64 // bytes 1–8 of its name (comm)
 	Comm1 uint64 // bytes 9–16
-	Prio  uint64 // the kernel's priority: 0 deadline, 1–98 real time (98 the lowest), 100–139 fair, 140 idle
+	Prio  int64  // task_struct.prio: −1 deadline, 0–98 real time (sched_priority 99 − prio), 100–139 fair (nice prio − 120), 140 idle
 }
 
 // Task reads e as a task event.
-func (e *Event) Task() TaskArgs { return TaskArgs{e.A, e.B, e.C, e.D} }
+func (e *Event) Task() TaskArgs { return TaskArgs{e.A, e.B, e.C, int64(e.D)} }
 
 // Event makes an event of x.
 func (x TaskArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
-	return Event{TSC: at, Kind: KindTask, VCPU: vcpu, PCPU: pcpu, A: x.PID, B: x.Comm0, C: x.Comm1, D: x.Prio}
+	return Event{TSC: at, Kind: KindTask, VCPU: vcpu, PCPU: pcpu, A: x.PID, B: x.Comm0, C: x.Comm1, D: uint64(x.Prio)}
 }
 
 // WakingArgs holds the arguments of a waking event: the vCPU's thread was made runnable (sched_waking); PCPU is the CPU that woke it.

@@ -12,7 +12,7 @@ func (s *State) stretch(x Stretch) {
 // foldTask names a task, unless it has that name already.
 func foldTask(s *State, _ *VCPU, e *Event) {
 	x := e.Task()
-	t := Task{PID: uint32(x.PID), Prio: byteOf(x.Prio)}
+	t := Task{PID: uint32(x.PID), Prio: int32(max(-1, min(x.Prio, 999)))}
 	for i := range 8 {
 		t.Name[i], t.Name[8+i] = byte(x.Comm0>>(8*i)), byte(x.Comm1>>(8*i))
 	}

@@ -38,7 +38,7 @@ const (
 type Task struct {
 	PID  uint32
 	Name [16]byte // comm, padded with zeros
-	Prio uint8    // the kernel's: up to 99 real time, 100 to 139 fair, 140 idle
+	Prio int32    // task_struct.prio: −1 deadline, 0 to 98 real time, 100 to 139 fair, 140 idle
 }
 
 // String returns the task's name; it is not filtered.

@@ -284,7 +284,7 @@ var Specs = [numKinds]Spec{
 			{"pid", Dec, nil, "thread ID"},
 			{"comm0", Text, nil, "bytes 1–8 of its name (comm)"},
 			{"comm1", Text, nil, "bytes 9–16"},
-			{"prio", Dec, nil, "the kernel's priority: 0 deadline, 1–98 real time (98 the lowest), 100–139 fair, 140 idle"}}},
+			{"prio", Signed, nil, "task_struct.prio: −1 deadline, 0–98 real time (sched_priority 99 − prio), 100–139 fair (nice prio − 120), 140 idle"}}},
 	KindWaking: {Name: "waking", Role: Derived, Doc: "the vCPU's thread was made runnable (sched_waking); PCPU is the CPU that woke it",
 		Fields: [4]Field{
 			{"by", Dec, nil, "pid of the task that woke it, 0 if an interrupt in the idle task or not known"},

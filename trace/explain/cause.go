@@ -36,6 +36,15 @@ const (
 	causeEntryAdvance
 	causeCapped
 	causeNoWait
+	causeHeldOff
+	causePreempted
+	causeStopped
+	causeOffCPU
+	causeUser
+	causeHostIRQ
+	causeDebugger
+	causeInExit
+	causeNotKicked
 	numCauses
 )
 
@@ -81,4 +90,13 @@ var causeTable = [numCauses]causeRow{
 	causeEntryAdvance: {"vmentry-advance", "the wait ended early for the sake of VM-entry", adviseLessEntry},
 	causeCapped:       {"wait-capped", "the wait was cut short by the timer advance", adviseCap},
 	causeNoWait:       {"no-wait", "programmed early, but the deadline was not waited for", adviseNoWait},
+	causeHeldOff:      {"held-off", "runnable, but another task held the vCPU's host CPU", nil},
+	causePreempted:    {"runnable", "runnable, waiting for a host CPU; the trace does not tell which task had it", nil},
+	causeStopped:      {"stopped", "the vCPU's thread was stopped by a signal or a debugger", nil},
+	causeOffCPU:       {"switched-out", "the vCPU's thread was switched out; the trace does not tell in what state", nil},
+	causeUser:         {"user-space", "the VMM in user space, outside KVM_RUN", nil},
+	causeHostIRQ:      {"host-interrupt", "a host interrupt on the vCPU's CPU", nil},
+	causeDebugger:     {"debugger", "held by the debugger", nil},
+	causeInExit:       {"in-exit", "in KVM, handling an exit; this trace does not divide it further", nil},
+	causeNotKicked:    {"not-kicked", "in the guest, while the timer had fired on another CPU and nothing made the vCPU exit", nil},
 }

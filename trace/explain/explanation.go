@@ -64,6 +64,8 @@ type Cause struct {
 	// Knob and Value are the setting that would change it; empty if none would.
 	Knob  string `json:"knob,omitempty"`
 	Value string `json:"value,omitempty"`
+	// Cure is what can be done about it outside the knobs; empty if nothing is known.
+	Cure string `json:"cure,omitempty"`
 	// Inferred marks a cause that the events do not state.
 	Inferred bool `json:"inferred,omitempty"`
 }

@@ -7,8 +7,15 @@ import (
 	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
-// late lays out the chain of a deadline that was late, or is overdue.
+// late divides the time of a deadline that was late, or is overdue: along the
+// steps of its chain, and then by what its thread was measured to do.
 func (b *builder) late() {
+	b.chain()
+	b.measured()
+}
+
+// chain lays out the steps.
+func (b *builder) chain() {
 	c := b.c
 	if c.ArmAt > b.at && c.ArmAt > c.Target {
 		b.add(c.ArmAt, causeArmedLate, "")
@@ -48,7 +55,7 @@ func (b *builder) toFire() {
 	case c.Backing == trace.BackHV:
 		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeExit, other: true,
 			phases: []trace.Phase{trace.PhaseExit, trace.PhaseFastDispatch, trace.PhaseDispatch}})
-	case b.blocked():
+	case b.blocked() || b.firedIdle():
 		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeIdle, phases: []trace.Phase{trace.PhaseHrtimerIRQ}})
 	default:
 		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeHostTimer, other: true,
@@ -111,10 +118,19 @@ func (b *builder) earliestKick(i int) *trace.KickRecord {
 	return best
 }
 
+// firedIdle reports whether the timer's CPU was idle when the timer was due.
+func (b *builder) firedIdle() bool {
+	_, idle := b.idleAt()
+	return idle
+}
+
 // toExpire is the handling of the expiry; a posted timer waits in its callback.
 func (b *builder) toExpire() {
 	c := b.c
 	h := how{guest: causeExpire, rest: causeExpire, phases: []trace.Phase{trace.PhaseExpire, trace.PhaseWaitCheck}}
+	if b.otherCPU() {
+		h.guest = causeNotKicked
+	}
 	if c.Place == trace.WaitCallback && c.WaitAt != 0 {
 		b.until(c.WaitAt, h)
 		b.add(c.WaitAt.Add(c.Waited), causeWait, "")
@@ -133,6 +149,9 @@ func (b *builder) toDelivery() {
 		if b.blocked() {
 			h.rest = causeWake
 		}
+	}
+	if b.otherCPU() {
+		h.guest = causeNotKicked
 	}
 	b.until(c.DeliverAt, h)
 }
@@ -154,6 +173,9 @@ func (b *builder) toEntry() {
 		rest = causePost
 	}
 	h := how{guest: causeGuestOff, rest: rest, other: true, phases: entryPhases}
+	if b.otherCPU() && c.InjectAt != 0 {
+		h.guest = causeNotKicked
+	}
 	if c.EntryAt == 0 || c.EntryAt < c.DeliverAt { // it was in the guest
 		b.until(c.SyncAt, how{guest: causeNotify, rest: causeNotify, other: true, phases: []trace.Phase{trace.PhaseNotify}})
 		return

@@ -48,6 +48,7 @@ func (b *builder) rank() []Cause {
 		if clause != trace.ClauseNone {
 			k.Clause = clause.String()
 		}
+		k.Cure = cures[t.cause]
 		if row.advice != nil {
 			if a := row.advice(b); a.knob != trace.BadKnob {
 				k.Knob, k.Value = a.knob.String(), trace.FormatKnob(a.knob, a.value)

@@ -59,6 +59,9 @@ func (x *Explanation) causes(b *strings.Builder) {
 		if c.Knob != "" {
 			reason(b, said, "knob: ", c.Knob+"="+c.Value, i+1)
 		}
+		if c.Cure != "" {
+			reason(b, said, "cure: ", c.Cure, i+1)
+		}
 		cycles, ns = cycles+c.Cycles, ns+c.NS
 	}
 	fmt.Fprintf(b, "  %-38s%12d%12d%12s\n", "sum", cycles, ns, "100.0 %")

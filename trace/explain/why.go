@@ -45,6 +45,9 @@ var whyTable = [numCauses]func(*builder) (string, trace.Clause){
 	causeEntryAdvance:  whyEntryAdvance,
 	causeCapped:        whyCapped,
 	causeNoWait:        whyNoWait,
+	causeHeldOff:       whyHeldOff,
+	causeNotKicked:     whyNotKicked,
+	causeUser:          whyUser,
 }
 
 func whyArmedLate(*builder) (string, trace.Clause) {
@@ -84,7 +87,25 @@ func whyTimerLate(b *builder) (string, trace.Clause) {
 	return "the timer's CPU took the interrupt late", trace.ClauseNone
 }
 
+func whyHeldOff(*builder) (string, trace.Clause) {
+	return "the thread was runnable and the scheduler ran the other task", trace.ClauseNone
+}
+
+func whyNotKicked(b *builder) (string, trace.Clause) {
+	return fmt.Sprintf("the hrtimer fired on CPU %d while the vCPU was in the guest on CPU %d; it saw the expiry at its next exit",
+		b.c.FirePCPU, b.c.FireVCPU), trace.ClauseNone
+}
+
+func whyUser(*builder) (string, trace.Clause) {
+	return "KVM_RUN had returned: only the VMM can go on", trace.ClauseNone
+}
+
 func whyBlocked(b *builder) (string, trace.Clause) {
+	if state, idle := b.idleAt(); idle && state >= 0 {
+		return fmt.Sprintf("CPU %d was in C-state %d when the timer was due", b.c.FirePCPU, state), b.c.Clause
+	} else if idle {
+		return fmt.Sprintf("CPU %d was idle when the timer was due; the trace does not tell in which C-state", b.c.FirePCPU), b.c.Clause
+	}
 	if b.c.Clause == trace.ClauseBlocked && !b.knows(trace.KnobHaltPoll) {
 		return "the vCPU halted and slept, so the timer moved to an hrtimer", trace.ClauseBlocked
 	}
