@@ -9,8 +9,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/golden"
 )
 
-// releasedFormat is the newest version that recordings of a release have: its
-// part of the table is never written anew.
+// releasedFormat is the newest version that recordings of a release have.
 const releasedFormat = 1
 
 // table is the part of Specs that version v has, a kind or a field a line.
@@ -25,12 +24,13 @@ func table(v int) string {
 	return b.String()
 }
 
-// TestEachFormatIsBoundToItsPartOfTheTable: what is added to a format that was
-// released needs a new one; enumerations of older formats may have grown.
+// TestEachFormatIsBoundToItsPartOfTheTable: a kind or a field that is added needs a
+// format that has not been released; so does a name of an enumeration, which older
+// formats then have in the table but in no recording.
 func TestEachFormatIsBoundToItsPartOfTheTable(t *testing.T) {
 	for v := 1; v <= FormatVersion; v++ {
 		file := fmt.Sprintf("testdata/formats/%d.txt", v)
-		if v > releasedFormat {
+		if v > releasedFormat && golden.Updating() {
 			golden.Equal(t, file, []byte(table(v)))
 			continue
 		}
@@ -40,11 +40,13 @@ func TestEachFormatIsBoundToItsPartOfTheTable(t *testing.T) {
 		}
 		have, old := strings.Split(table(v), "\n"), strings.Split(string(want), "\n")
 		if len(have) != len(old) {
-			t.Fatalf("format %d has been released: its table has %d lines, now %d: raise FormatVersion", v, len(old), len(have))
+			t.Fatalf("the table of format %d has %d lines, now %d: a format that was released needs a new version, "+
+				"another one -update", v, len(old), len(have))
 		}
 		for i := range old {
-			if have[i] != old[i] && !strings.HasPrefix(have[i], old[i]+",") {
-				t.Errorf("format %d has been released, yet line %d is now\n%s\nnot\n%s", v, i+1, have[i], old[i])
+			grown := strings.HasPrefix(have[i], old[i]+",") && (v < FormatVersion || v > releasedFormat)
+			if have[i] != old[i] && !grown {
+				t.Errorf("line %d of the table of format %d is now\n%s\nnot\n%s", i+1, v, have[i], old[i])
 			}
 		}
 	}
