@@ -69,7 +69,7 @@ func (b *builder) stateCause(iv *interval.Interval, step cause) (c cause, detail
 	case interval.User:
 		return causeUser, userWords(iv), true
 	case interval.HostIRQ:
-		if step == causeHostTimer || step == causeIdle || step == causeExpire {
+		if trace.HostIRQ(iv.Reason) == trace.HostIRQTimer && (timed[step] || step == causeExpire) {
 			return 0, "", false
 		}
 		return causeHostIRQ, trace.HostIRQ(iv.Reason).String(), true

@@ -162,8 +162,11 @@ func whyKick(b *builder) (string, trace.Clause) {
 func whyOuter(b *builder) (string, trace.Clause) {
 	c := b.c
 	if c.Route == trace.RoutePending || c.Route == trace.RoutePendKick {
-		return "route " + c.Route.String() + " is injected by the outer loop only, because of " + c.RouteClause.String(),
-			c.RouteClause
+		w := "route " + c.Route.String() + " is injected by the outer loop only"
+		if c.RouteClause != trace.ClauseNone {
+			w += ", because of " + c.RouteClause.String()
+		}
+		return w, c.RouteClause
 	}
 	if x := b.exit(c.EntryExit); x != nil && x.HasFast && x.Clause != trace.ClauseNone {
 		return fmt.Sprintf("the fastpath did not re-enter after %s, because of %s", x.Reason, x.Clause), x.Clause
