@@ -39,6 +39,9 @@ func foldSched(s *State, v *VCPU, e *Event) {
 	if !x.In {
 		v.LoopMode = OutsideGuestMode
 		v.Off = OffCPU{Since: e.TSC, State: x.State}
+		if x.State == TaskUnknown && v.Halt == HaltBlocked {
+			v.Off.State = TaskSleeping
+		}
 		if p != nil {
 			p.Task, p.Since = uint32(x.Task), e.TSC
 		}

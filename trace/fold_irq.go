@@ -127,12 +127,15 @@ func foldIPI(_ *State, v *VCPU, e *Event) {
 // foldMSR follows the TSC-deadline MSR, and names the MSR of an exit that does
 // not.
 func foldMSR(s *State, v *VCPU, e *Event) {
-	const tscDeadline = 0x6e0
+	const apicBase, tscDeadline = 0x1b, 0x6e0
 	if x := s.current(v); x != nil && !v.InGuest && x.Info1|x.Info2 == 0 && (x.Reason == ExitMSRWrite || x.Reason == ExitMSRRead) {
 		x.Info1 = e.A
 		if e.C != 0 {
 			x.Info2 = e.B
 		}
+	}
+	if e.A == apicBase && e.C != 0 && e.D == 0 {
+		v.APIC.Base = e.B
 	}
 	if e.A == tscDeadline && e.C != 0 && e.D == 0 {
 		v.APIC.Deadline = e.B

@@ -98,6 +98,7 @@ type APICRegisters struct {
 	LDR, DFR, ID, ESR        uint32
 	ICR                      uint64 // destination in bits 63:32
 	Deadline                 uint64 // MSR 0x6e0 as last written
+	Base                     uint64 // IA32_APIC_BASE as last written, 0 if it was not
 	// Seen has bit reg>>4 set for every register that was seen, by xAPIC
 	// offset.
 	Seen uint64

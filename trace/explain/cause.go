@@ -45,6 +45,12 @@ const (
 	causeDebugger
 	causeInExit
 	causeNotKicked
+	causeAPICOff
+	causeSVROff
+	causeMasked
+	causeNoEOI
+	causeTPR
+	causeHaltedOff
 	numCauses
 )
 
@@ -98,5 +104,11 @@ var causeTable = [numCauses]causeRow{
 	causeHostIRQ:      {"host-interrupt", "a host interrupt on the vCPU's CPU", nil},
 	causeDebugger:     {"debugger", "held by the debugger", nil},
 	causeInExit:       {"in-exit", "in KVM, handling an exit; this trace does not divide it further", nil},
+	causeAPICOff:      {"apic-off", "the local APIC is globally disabled", nil},
+	causeSVROff:       {"apic-software-disabled", "the local APIC is software-disabled", nil},
+	causeMasked:       {"lvtt-masked", "the timer is masked in LVTT", nil},
+	causeNoEOI:        {"no-eoi", "an interrupt of the same or a higher class is in service without EOI", nil},
+	causeTPR:          {"tpr", "TPR holds the vector back", nil},
+	causeHaltedOff:    {"halted-if-0", "the guest halted with interrupts off", nil},
 	causeNotKicked:    {"not-kicked", "in the guest, while the timer had fired on another CPU and nothing made the vCPU exit", nil},
 }

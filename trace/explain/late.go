@@ -226,6 +226,10 @@ func (b *builder) unfired() {
 
 // undelivered is a deadline that expired and waits for the outer loop.
 func (b *builder) undelivered() {
+	if k, _ := silence(b.s, b.v, b.v.TimerVector()); k != causeUnknown {
+		b.add(b.end, k, "")
+		return
+	}
 	if b.v.Halt != trace.BadHalt {
 		b.add(b.end, causeAsleepPending, "")
 		return
@@ -236,6 +240,10 @@ func (b *builder) undelivered() {
 // untaken is a deadline that was delivered and whose handler has not run.
 func (b *builder) untaken() {
 	v, vec := b.v, b.c.Vector
+	if k, _ := silence(b.s, v, vec); k != causeUnknown {
+		b.add(b.end, k, "")
+		return
+	}
 	switch {
 	case !v.PIR.Has(vec) && !v.IRR.Has(vec) && !v.ISR.Has(vec):
 		b.add(b.end, causeVanished, "")

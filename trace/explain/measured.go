@@ -45,6 +45,9 @@ func (b *builder) overlay(sp span) []span {
 // stateCause is the cause that a measured state is; ok is false if the state says
 // no more than the step it was in, whose cause is step.
 func (b *builder) stateCause(iv *interval.Interval, step cause) (c cause, detail string, ok bool) {
+	if settled[step] {
+		return 0, "", false
+	}
 	switch iv.State {
 	case interval.Runnable:
 		switch {
@@ -62,7 +65,7 @@ func (b *builder) stateCause(iv *interval.Interval, step cause) (c cause, detail
 		}
 		return causeOffCPU, "", true
 	case interval.Asleep:
-		if timed[step] || step == causeAsleepPIR || step == causeAsleepPending || step == causeVanished {
+		if timed[step] {
 			return 0, "", false
 		}
 		return causeWake, "", true
@@ -87,6 +90,11 @@ func (b *builder) stateCause(iv *interval.Interval, step cause) (c cause, detail
 // timed are the steps in which a vCPU may well sleep: its timer has not fired.
 var timed = [numCauses]bool{causeTimerLate: true, causeIdle: true, causeHostTimer: true, causeNeverFired: true,
 	causeMistimed: true}
+
+// settled are the reasons for which a vector does not come, whatever the thread
+// does.
+var settled = [numCauses]bool{causeAsleepPIR: true, causeAsleepPending: true, causeVanished: true, causeAPICOff: true,
+	causeSVROff: true, causeMasked: true, causeNoEOI: true, causeTPR: true, causeHaltedOff: true}
 
 // named are the steps that a source without cost events cannot tell from other
 // work of the same exit.

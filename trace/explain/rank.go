@@ -103,6 +103,9 @@ func (b *builder) verdict(x *Explanation) string {
 	top := &x.Causes[0]
 	most := fmt.Sprintf("the largest part is %s, %d cycles (%s)", top.Words, top.Cycles, percent(top.Tenths))
 	switch {
+	case c.ISRAt == 0 && settled[b.top()] && top.Why != "":
+		return fmt.Sprintf("The deadline passed %d cycles (%d ns) ago and its handler has not run: %s.", x.Late, x.LateNS,
+			top.Why)
 	case c.ISRAt == 0:
 		return fmt.Sprintf("The deadline passed %d cycles (%d ns) ago and its handler has not run: %s.", x.Late, x.LateNS,
 			top.Words)
@@ -110,6 +113,14 @@ func (b *builder) verdict(x *Explanation) string {
 		return fmt.Sprintf("Early by %d cycles (%d ns): %s.", -x.Late, -x.LateNS, most)
 	}
 	return fmt.Sprintf("Late by %d cycles (%d ns): %s.", x.Late, x.LateNS, most)
+}
+
+// top is the cause that goes on, of a deadline whose handler has not run.
+func (b *builder) top() cause {
+	if len(b.spans) == 0 {
+		return causeUnknown
+	}
+	return b.spans[len(b.spans)-1].cause
 }
 
 func percent(tenths int) string { return fmt.Sprintf("%d.%d %%", tenths/10, tenths%10) }

@@ -69,6 +69,7 @@ func (w *Watcher) Look(e *trace.Event, s *trace.State) {
 		if e.A == 0x6e0 && e.C != 0 && o.inFresh {
 			o.zero = e.B == 0
 		}
+		w.dropped(e, v)
 	case trace.KindHostFire:
 		w.storm(e, s, v, o)
 	case trace.KindDeliver:
@@ -83,6 +84,18 @@ func (w *Watcher) Look(e *trace.Event, s *trace.State) {
 		w.halted(e, v, o)
 	}
 	o.armed, o.target, o.offset = v.Armed, v.Target, v.TSCOffset
+}
+
+// dropped watches deadlines that are written in another mode: KVM ignores the
+// write (arch/x86/kvm/lapic.c, kvm_set_lapic_tscdeadline_msr).
+func (w *Watcher) dropped(e *trace.Event, v *trace.VCPU) {
+	x := e.MSR()
+	if x.Index != 0x6e0 || !x.Write || x.GP || x.Value == 0 || !seenReg(v, 0x320) || v.Mode == trace.TSCDeadline {
+		return
+	}
+	w.note("deadline-ignored", int(e.VCPU), e.TSC, fmt.Sprintf(
+		"WRMSR 6e0 at RIP %#x was ignored: LVTT (%#x) is in %s mode", v.RIP, v.APIC.LVTT, v.Mode),
+		"set bits 18:17 of LVTT to 10b before a deadline is written (Intel SDM vol. 3A, TSC-Deadline Mode)")
 }
 
 func markName(a uint64) string {
@@ -249,6 +262,7 @@ func (w *Watcher) Findings(s *trace.State) []Finding {
 	for i := range s.VCPUs {
 		out = append(out, barrier(i, &s.VCPUs[i], s)...)
 	}
+	out = append(out, unheard(s)...)
 	out = append(out, tuning(s)...)
 	return append(out, posting(s)...)
 }
@@ -257,15 +271,24 @@ func (w *Watcher) Findings(s *trace.State) []Finding {
 // finding, in nanoseconds.
 const asleepFor = 100_000
 
+// tooLong is asleepFor in cycles.
+func tooLong(s *trace.State) clock.Cycles {
+	limit, _ := s.Hz.ToCycles(asleepFor)
+	return clock.Cycles(limit)
+}
+
 // barrier looks for a vCPU that sleeps though its timer is pending.
 func barrier(i int, v *trace.VCPU, s *trace.State) []Finding {
-	limit, _ := s.Hz.ToCycles(asleepFor)
+	limit := tooLong(s)
 	if v.Halt != trace.HaltBlocked || v.NFlight == 0 {
 		return nil
 	}
 	c := &v.Flight[v.NFlight-1]
 	asleep := s.Now.Sub(c.ExpireAt)
-	if c.DeliverAt != 0 || c.Route != trace.RoutePendKick || asleep < clock.Cycles(limit) && s.End.How != trace.EndDeadlock {
+	if k, _ := silence(s, v, v.TimerVector()); k != causeUnknown {
+		return nil // it was woken, and found nothing to take
+	}
+	if c.DeliverAt != 0 || c.Route != trace.RoutePendKick || asleep < limit && s.End.How != trace.EndDeadlock {
 		return nil
 	}
 	return []Finding{{ID: "missing-barrier", VCPU: i, TSC: uint64(c.ExpireAt), Count: 1, Words: fmt.Sprintf(

@@ -46,6 +46,12 @@ var whyTable = [numCauses]func(*builder) (string, trace.Clause){
 	causeCapped:        whyCapped,
 	causeNoWait:        whyNoWait,
 	causeHeldOff:       whyHeldOff,
+	causeAPICOff:       whySilent,
+	causeSVROff:        whySilent,
+	causeMasked:        whySilent,
+	causeNoEOI:         whySilent,
+	causeTPR:           whySilent,
+	causeHaltedOff:     whySilent,
 	causeNotKicked:     whyNotKicked,
 	causeUser:          whyUser,
 }
