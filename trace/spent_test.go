@@ -17,8 +17,8 @@ func TestSpentIsCountedFromHandlerToHandler(t *testing.T) {
 	}
 	deadline := func() {
 		target := uint64(tsc) + 100
-		do(KindArm, 0, uint64(TSCDeadline), target, target, 0)
-		do(KindExpire, 0, uint64(RouteDirect), 0, 0, 0)
+		do(KindArm, 0, target, uint64(TSCDeadline), target, 0)
+		do(KindExpire, 0, target, uint64(RouteDirect), 0, 0)
 		do(KindDeliver, 0, 0xec, uint64(DeliverRequest), 0, uint64(SourceTimer))
 		do(KindGuestIRQ, 0, 0xec, 0, 0, 0)
 		do(KindEOI, 0, 0xec, 0, 0, 0)
