@@ -24,6 +24,8 @@ const (
 	ExitTimeout  ExitCode = 8
 	ExitDamaged  ExitCode = 9
 	ExitSignal   ExitCode = 10
+	// ExitUndecided: too little data for a verdict that was asked for.
+	ExitUndecided ExitCode = 11
 	// ExitStatus is added to a guest's own non-zero exit status, which counts
 	// up to maxStatus.
 	ExitStatus ExitCode = 64
@@ -42,11 +44,12 @@ var exitCodes = []struct {
 	{ExitInput, "an input file cannot be used: guest, recording, profile, configuration"},
 	{ExitHost, "the host cannot do it: no engine, no memory, a KVM failure"},
 	{ExitTerminal, "the screen needs a terminal and there is none"},
-	{ExitAssert, "an assertion of --assert does not hold"},
+	{ExitAssert, "an assertion of --assert does not hold, or a limit of --fail-on is exceeded"},
 	{ExitGuest, "the guest crashed: triple fault, unknown instruction, KVM internal error, deadlock"},
 	{ExitTimeout, "--timeout passed before the guest ended"},
 	{ExitDamaged, "a recording is damaged: the report covers what is whole"},
 	{ExitSignal, "stopped by SIGINT, SIGTERM or SIGHUP"},
+	{ExitUndecided, "a limit of --fail-on looks exceeded, and there is too little data to say so"},
 	{ExitStatus, "and more: 64 plus the guest's own exit status, from 65 to 127"},
 }
 

@@ -62,6 +62,7 @@ func (d *Diff) costs(a, b *Side, o Options) {
 		if !knows(a.Known, f) || !knows(b.Known, f) {
 			continue
 		}
+		d.known[f] = true
 		x, y := f.series(a.Costs, d.scale(a.Report)), f.series(b.Costs, d.scale(b.Report))
 		s := Stat{Name: f.String(), Unit: d.unitOf(f)}
 		s.A, s.B = mean(x), mean(y)

@@ -60,6 +60,11 @@ type Diff struct {
 	// Causes are cycles per deadline by cause; they add up to the mean lateness.
 	Causes   []Row    `json:"causes_per_deadline"`
 	Warnings []string `json:"warnings"`
+	// Checks are the limits that were asked for; absent if none were.
+	Checks []Check `json:"checks,omitempty"`
+
+	counts map[string]Stat  // figures of the whole runs, by name
+	known  [NumFigures]bool // figures of the cost that both sides tell
 }
 
 // Stat is one statistic in both runs.
@@ -114,6 +119,7 @@ func Compare(a, b *Side, o Options) *Diff {
 	d.costs(a, b, o)
 	d.costVerdict()
 	d.headline()
+	d.setCounts(ra, rb)
 	d.exits(ra, rb)
 	d.rates(ra, rb)
 	d.causes(a, b)
