@@ -35,7 +35,7 @@ var flagValues = map[string]func(typed string) []string{
 }
 
 // files are the endings of the files that a command's arguments name.
-var files = map[string]string{"replay": "tt", "report": "tt", "export": "tt", "diff": "tt", "explain": "tt"}
+var files = map[string]string{"replay": "tt", "report": "tt", "export": "tt", "diff": "tt", "explain": "tt", "gate": "toml"}
 
 func words(w ...string) func(string) []string { return func(string) []string { return w } }
 

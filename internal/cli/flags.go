@@ -27,11 +27,14 @@ func (o *runOptions) guestFlags(f *pflag.FlagSet) {
 func (o *runOptions) modelFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.pcpus, "pcpus", 0, "host CPUs of the model (default one for each vCPU)")
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
-	f.StringVar(&o.profile, "profile", "skylake-server", "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
+	f.StringVar(&o.profile, "profile", defaultProfile, "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
 	f.StringVar(&o.era, "lapic-era", "", "first kernel release of the LAPIC's timer code, model only: "+
 		strings.Join(lapic.EraNames(), ", ")+" (default \""+model.DefaultEra.First()+"\")")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits and loops that fill memory instruction by instruction (same result, slower)")
 }
+
+// defaultProfile is the cost profile of a model without --profile.
+const defaultProfile = "skylake-server"
 
 // engineFlags choose between the model and KVM.
 func (o *runOptions) engineFlags(f *pflag.FlagSet) {

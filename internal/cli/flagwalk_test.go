@@ -17,7 +17,7 @@ import (
 // the flag, and the flag with its value. Both are run, and what is printed, or
 // the exit code, or a file that is written must differ. F stands for a recording,
 // G for another, T for a trace, BAD for one with a line that cannot be read, C for
-// a guest that prints, D for the directory of files that are written.
+// a guest that prints, S for a suite whose base is F, D for the directory of files that are written.
 var acts = map[string]string{
 	"run --append":        "run --headless --deadlines 20 --engine=model | --append mode=spin",
 	"run --at":            "run --headless --deadlines 20 --engine=model | --at 5:apicv=off",
@@ -92,6 +92,13 @@ var acts = map[string]string{
 	"explain --repaired":  "explain --live --checks 0 --scenario pit-reinject | --repaired",
 	"diff --json":         "diff F G | --json",
 	"diff --lkml":         "diff F G | --lkml",
+	"diff --format":       "diff F G | --format markdown",
+	"diff --fail-on":      "diff F G | --fail-on delta(p99)>-99%",
+	"diff --junit":        "diff F G --fail-on delta(p99)>99% | --junit D/d.xml",
+	"gate --update":       "gate S | --update",
+	"gate --junit":        "gate S | --junit D/g.xml",
+	"gate --json":         "gate S | --json",
+	"gate --seed":         "gate S | --seed 9",
 	"diff --level":        "diff F G | --level 60",
 	"diff --draws":        "diff F G | --draws 101",
 	"sweep --vary":        "sweep --deadlines 20 --vary apicv=on,off | --vary timer-advance=0,500",
@@ -171,7 +178,11 @@ func TestEveryFlagActs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	names := map[string]string{"F": rec, "G": other, "T": text, "BAD": bad, "C": prints}
+	suite := filepath.Join(dir, "suite.toml")
+	if err := os.WriteFile(suite, []byte("base = \".\"\ndeadlines = 60\nfail-on = [\"delta(lost) > 0\"]\n[[run]]\nname = \"f\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{"S": suite, "F": rec, "G": other, "T": text, "BAD": bad, "C": prints}
 	expand := func(w string) string {
 		switch {
 		case names[w] != "":

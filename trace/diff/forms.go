@@ -83,3 +83,15 @@ func sorted(late []clock.Cycles) []float64 {
 	slices.Sort(out)
 	return out
 }
+
+// Words is a figure of a comparison as a table shows it.
+type Words struct{ Before, After, Change string }
+
+// Figure is the figure of a name; its words are empty if the runs do not tell it.
+func (d *Diff) Figure(name string) Words {
+	s, ok := d.stat(name)
+	if !ok {
+		return Words{}
+	}
+	return Words{fmt.Sprintf("%g", s.A), fmt.Sprintf("%g", s.B), change(s.A, s.B)}
+}

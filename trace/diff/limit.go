@@ -68,8 +68,8 @@ func ParseLimit(text string) (Limit, error) {
 	}
 	l := Limit{Text: strings.TrimSpace(text), Figure: figureName(m[1]), Below: m[2] == "<"}
 	if !slices.Contains(FigureNames(), l.Figure) {
-		return Limit{}, fmt.Errorf("%q: there is no figure %q%s; the figures are %s", text, m[1],
-			prose.DidYouMean(l.Figure, FigureNames()), strings.Join(FigureNames(), ", "))
+		return Limit{}, fmt.Errorf("%q: there is no figure %q: the figures are %s%s", text, m[1],
+			strings.Join(FigureNames(), ", "), prose.DidYouMean(l.Figure, FigureNames()))
 	}
 	var err error
 	if l.Bound, err = strconv.ParseFloat(m[3], 64); err != nil {

@@ -28,7 +28,7 @@ func TestParseLimit(t *testing.T) {
 		"p99 > 5%":              "want delta(FIGURE)",
 		"delta(p99) = 5":        "want delta(FIGURE)",
 		"delta(p99) > five":     "want delta(FIGURE)",
-		"delta(p98) > 5%":       `no figure "p98"; did you mean p90?`,
+		"delta(p98) > 5%":       `no figure "p98": the figures are typical, `,
 		"delta(host cycle) > 1": "did you mean host cycles?",
 		"":                      "want delta(FIGURE)",
 	} {
