@@ -49,10 +49,11 @@ func Markdown(rows []Binding) string {
 		}
 	}
 	b.WriteString("\nThe mouse: a click focuses a pane and selects the line or knob under it, a second click opens\n" +
-		"what is selected, the wheel scrolls the pane under the pointer. A click or a drag in a chart of\n" +
+		"what is selected (no click turns a knob), the wheel scrolls the pane under the pointer. A click or a drag in a chart of\n" +
 		"Deadlines brushes its columns, on the timeline it goes to another time.\n")
 	b.WriteString("\nFilters, breaks, run-to and back-to take conditions: `late > 20us && vcpu == 1`,\n" +
-		"`exit == MSR_WRITE && fastpath == bail`, `kick == ipi`, `knob changed`. A filter that compares\n" +
+		"`exit == MSR_WRITE && fastpath == bail`, `kick == ipi`, `knob changed`. `ticktrap help conditions`\n" +
+		"and the end of every help page (`?`) list the names with their units and values. A filter that compares\n" +
 		"nothing is a text. While a condition is typed, its error points at the column.\n")
 	return b.String()
 }

@@ -9,10 +9,13 @@ import (
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
-// View returns the frame as text. A panic is kept for Run; the next Update ends
+// View returns the frame as text, for whoever renders it itself. A panic is kept for Run; the next Update ends
 // the program.
 func (m *Model) View() (out string) {
-	if !m.dirty {
+	switch {
+	case m.painter != nil: // it writes the screen itself
+		return ""
+	case !m.dirty:
 		return m.view
 	}
 	defer func() {

@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"strings"
+
 	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace/query"
 )
 
 // helpLine is a line of the help page: a key and words, or a heading.
@@ -35,6 +38,14 @@ func (m *Model) helpLines(w int) []helpLine {
 			out = append(out, helpLine{words: pickString(i == 0, "· ", "  ") + l})
 		}
 	}
+	if m.comparing == nil && m.history.chosen() != nil {
+		out = append(out, helpLine{}, helpLine{words: "Verdict bar", heading: true})
+		for _, p := range verdictHelp {
+			for i, l := range wrap(p, w-4) {
+				out = append(out, helpLine{words: pickString(i == 0, "· ", "  ") + l})
+			}
+		}
+	}
 	for g := keymap.BadGroup + 1; g < keymap.NumGroups; g++ {
 		out = append(out, helpLine{}, helpLine{words: g.String(), heading: true})
 		for _, b := range m.keys.Rows() {
@@ -51,6 +62,30 @@ func (m *Model) helpLines(w int) []helpLine {
 			for i, l := range wrap(why, w-22) {
 				out = append(out, helpLine{key: " ", why: pickString(i == 0, "✗ ", "  ") + l})
 			}
+		}
+	}
+	return append(out, conditionLines(w)...)
+}
+
+// conditionExamples are conditions as people need them.
+var conditionExamples = []string{"late > 20us && vcpu == 1", "exit == MSR_WRITE && fastpath == bail", "exit == HLT && cycles > 50us", "clause == request-pending",
+	"knob changed", "wake == timer", "deadline == 600"}
+
+// conditionLines document what filters, breaks and searches compare.
+func conditionLines(w int) (out []helpLine) {
+	out = append(out, helpLine{}, helpLine{words: "Conditions of filters, breaks, run-to and back-to", heading: true})
+	for _, l := range wrap("A name, == != < <= > >=, and a value; && || ! and parentheses join them. Times take ns, us, ms, s; without a unit they are TSC cycles. Other numbers are decimal or 0x-prefixed.", w-4) {
+		out = append(out, helpLine{words: l})
+	}
+	for _, e := range conditionExamples {
+		out = append(out, helpLine{key: " ", words: e})
+	}
+	for _, d := range query.Conditions().Docs() {
+		for i, l := range wrap(d.Doc, w-20) {
+			out = append(out, helpLine{key: pickString(i == 0, first(d.Name, 16), " "), words: l})
+		}
+		for _, l := range wrap(strings.Join(d.Values, " "), w-22) {
+			out = append(out, helpLine{key: " ", words: "  " + l})
 		}
 	}
 	return out

@@ -57,6 +57,10 @@ type Options struct {
 	// Output is where Run writes the screen; nil is standard output. It must be a
 	// terminal's file, or have its Fd method.
 	Output io.Writer
+	// FPS is how often a second the screen is painted at most, 0 is 30, or 8 over
+	// ssh. ASCII shows no other signs; Run sets it where the terminal has no others.
+	FPS   int
+	ASCII bool
 }
 
 // PaneTitles are the titles of the panes, in the order of their keys.
@@ -95,6 +99,7 @@ type Model struct {
 	before regsBefore
 	nanos  bool
 
+	painter *painter // nil where something else renders View
 	failure *PanicError
 }
 

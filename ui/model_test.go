@@ -496,7 +496,7 @@ func TestPanicsComeBackAsErrorsWithTheTerminalRestored(t *testing.T) {
 	for _, tt := range tests {
 		var out strings.Builder
 		pr, pw := io.Pipe()
-		err := run(t.Context(), tt.m(), tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen())
+		err := run(t.Context(), tt.m(), nil, tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen())
 		pw.Close()
 		var pe *PanicError
 		if !errors.As(err, &pe) || !strings.Contains(err.Error(), tt.want) || len(pe.Stack) == 0 {
@@ -513,7 +513,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	cancel()
 	pr, pw := io.Pipe()
 	defer pw.Close()
-	err := run(ctx, New(uitest.New(uitest.Header(), nil), Options{}), tea.WithInput(pr), tea.WithOutput(io.Discard))
+	err := run(ctx, New(uitest.New(uitest.Header(), nil), Options{}), nil, tea.WithInput(pr), tea.WithOutput(io.Discard))
 	if err != nil {
 		t.Errorf("Run after its context is done = %v, want nil", err)
 	}
@@ -538,7 +538,7 @@ func TestSignalEndsTheScreenAndRestoresTheTerminal(t *testing.T) {
 		pr, pw := io.Pipe()
 		end := make(chan error)
 		go func() {
-			end <- run(t.Context(), New(s, Options{}), tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen())
+			end <- run(t.Context(), New(s, Options{}), nil, tea.WithInput(pr), tea.WithOutput(&out), tea.WithAltScreen())
 		}()
 		<-s.c
 		self, err := os.FindProcess(os.Getpid())

@@ -140,11 +140,26 @@ func (m *Model) checkPrompt() {
 	switch p.kind {
 	case askFilter:
 		p.err = m.setFilter(text)
+		if p.err == nil {
+			p.err = m.impossible(text)
+		}
 	case askBreak, askRunTo, askBackTo:
 		if _, err := query.ParseCondition(text); strings.TrimSpace(text) != "" {
 			errors.As(err, &p.err)
+			if err == nil {
+				p.err = m.impossible(text)
+			}
 		}
 	}
+}
+
+// impossible says what a condition asks for that this run never has.
+func (m *Model) impossible(text string) *query.Error {
+	n := len(m.frame.State.VCPUs)
+	if n == 0 {
+		return nil
+	}
+	return query.Beyond(text, map[string]int{"vcpu": n})
 }
 
 // setFilter filters the focused pane; err is what is wrong with a condition.

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -24,11 +25,21 @@ import (
 // writes to it.
 func Run(ctx context.Context, session vmm.Session, opts Options) error {
 	opts = opts.forTerminal(osEnviron{})
-	program := []tea.ProgramOption{tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithFPS(30)}
-	if opts.Output != nil {
-		program = append(program, tea.WithOutput(opts.Output))
+	if opts.Output == nil {
+		opts.Output = os.Stdout
 	}
-	return run(ctx, New(session, opts), program...)
+	t, err := newTTY(opts.Output)
+	if err != nil {
+		return err
+	}
+	defer t.restore()
+	m := New(session, opts)
+	m.painter = &painter{out: opts.Output, period: time.Second / time.Duration(opts.FPS), ascii: opts.ASCII}
+	defer m.painter.leave()
+	if err := m.painter.enter(); err != nil {
+		return fmt.Errorf("starting the screen: %w", err)
+	}
+	return run(ctx, m, t, tea.WithOutput(opts.Output), tea.WithoutRenderer())
 }
 
 // osEnviron is the process's environment.
@@ -46,6 +57,14 @@ func (o Options) forTerminal(env termenv.Environ) Options {
 		o.NoColor, profile = true, termenv.ANSI
 	}
 	o.Profile = profile
+	o.ASCII = o.ASCII || asciiOnly(env.Getenv)
+	switch {
+	case o.FPS > 0:
+	case env.Getenv("SSH_CONNECTION") != "":
+		o.FPS = sshFPS
+	default:
+		o.FPS = localFPS
+	}
 	if o.Theme != "" {
 		return o
 	}
@@ -59,13 +78,17 @@ func (o Options) forTerminal(env termenv.Environ) Options {
 	return o
 }
 
-// run ends with ctx or a signal. bubbletea's own signal handler is left out: on
+// run runs the program; t is nil where nothing but messages comes. It ends with ctx or a signal. bubbletea's own signal handler is left out: on
 // a signal that also ends ctx it waits for an event loop that is gone.
-func run(ctx context.Context, m *Model, opts ...tea.ProgramOption) error {
+func run(ctx context.Context, m *Model, t *tty, opts ...tea.ProgramOption) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	opts = append(opts, tea.WithContext(ctx), tea.WithoutSignalHandler())
-	_, err := tea.NewProgram(m, opts...).Run()
+	p := tea.NewProgram(m, opts...)
+	if t != nil {
+		defer t.watch(p.Send)()
+	}
+	_, err := p.Run()
 	switch {
 	case m.failure != nil:
 		return m.failure

@@ -8,7 +8,8 @@ import (
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
-// Update routes a message. A panic is kept for Run and ends the program.
+// Update routes a message, and paints what it has changed. A panic is kept for Run
+// and ends the program.
 func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -18,6 +19,19 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	if m.failure != nil { // of View, which cannot end the program itself
 		return m, tea.Quit
 	}
+	if _, ok := msg.(paintedMsg); ok {
+		m.painter.busy = false
+	} else {
+		_, cmd = m.route(msg)
+	}
+	if paint := m.paintCmd(); paint != nil {
+		cmd = tea.Batch(cmd, paint)
+	}
+	return m, cmd
+}
+
+// route hands a message to whom it concerns.
+func (m *Model) route(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case frameMsg:
 		m.takeFrame(msg.frame)

@@ -31,7 +31,8 @@ and the exit code is 6.`,
 		SilenceUsage: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := refuse(c.Flags(), []moot{
-				{[]string{"speed", "paused", "compare", "cast"}, verify, "it is for the screen, and --verify has none"},
+				{[]string{"speed", "paused", "compare", "cast", "fps"}, verify, "it is for the screen, and --verify has none"},
+				{[]string{"fps"}, screen.fps < 1 || screen.fps > 120, "want 1 to 120 frames a second"},
 				{[]string{"speed"}, !(o.Speed >= 0 && o.Speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.Speed)},
 			}); err != nil {
 				return err
@@ -61,6 +62,7 @@ and the exit code is 6.`,
 	c.Flags().Float64Var(&o.Speed, "speed", defaultSpeed, "recorded time per wall time; 0 is as fast as possible")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "start paused")
 	c.Flags().StringVar(&compare, "compare", "", "a second recording to compare with")
+	c.Flags().IntVar(&screen.fps, "fps", 0, "paint the screen at most so often a second (default 30, over ssh 8)")
 	c.Flags().StringVar(&screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
 	c.Flags().BoolVar(&verify, "verify", false, "execute the recording again and compare")
 	return c

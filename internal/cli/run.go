@@ -119,6 +119,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
 	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (with --headless, repeatable)")
 	f.StringVar(&o.record, "record", "", "record the session to a new file")
+	f.IntVar(&o.screen.fps, "fps", 0, "paint the screen at most so often a second (default 30, over ssh 8)")
 	f.StringVar(&o.screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
 	f.Float64Var(&o.speed, "speed", defaultSpeed, "guest time per wall time on the screen; 0 is as fast as possible")
 	f.BoolVar(&o.paused, "paused", false, "start the screen paused")
@@ -160,6 +161,8 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"speed"}, !(o.speed >= 0 && o.speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.speed)},
 		{[]string{"json", "quiet", "timeout", "assert", "strict"}, screen, "it needs --headless: the screen shows the run as it goes"},
 		{[]string{"cast"}, o.headless, "it records the screen, and --headless has none"},
+		{[]string{"fps"}, o.headless, "it is for the screen, and --headless has none"},
+		{[]string{"fps"}, o.screen.fps < 1 || o.screen.fps > 120, "want 1 to 120 frames a second"},
 		{[]string{"speed", "paused"}, o.headless, "it is for the screen: a headless run goes as fast as it can"},
 		{[]string{"repaired"}, !scenario, "it needs --scenario"},
 		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},

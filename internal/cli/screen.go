@@ -57,6 +57,7 @@ func (o *runOptions) intro() string {
 type screenSetup struct {
 	ui   ui.Options
 	cast string // file to record the screen to, empty if not
+	fps  int    // frames a second at most, 0 as suits the terminal
 }
 
 // show runs the screen until the user leaves it, or a signal ends it. The
@@ -77,6 +78,7 @@ func show(env *Env, s vmm.Session, set screenSetup) (err error) {
 		set.ui.Output = castTerminal{out, c}
 		defer func() { err = errors.Join(err, with(ExitHost, c.close())) }()
 	}
+	set.ui.FPS = set.fps
 	return runUI(s, set.ui)
 }
 
