@@ -60,8 +60,9 @@ var arrows = map[string]string{
 // library; a package not listed may import none.
 var foreign = map[string]string{
 	"internal/config": "github.com/pelletier/go-toml",
-	"internal/cli":    "github.com/pelletier/go-toml github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi",
-	"trace":           "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
+	"internal/cli": "github.com/pelletier/go-toml github.com/spf13/ golang.org/x/term github.com/charmbracelet/x/ansi " +
+		"github.com/klauspost/compress github.com/ulikunitz/xz golang.org/x/text",
+	"trace": "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
 	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
 	"vmm/kvm":         "golang.org/x/sys",

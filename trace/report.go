@@ -67,17 +67,18 @@ type Report struct {
 	TurnCount uint64                 `json:"knob_turn_count"`
 	Costs     map[string]ReportCost  `json:"costs"`
 	Samples   ReportLateness         `json:"guest_samples"`
-	SamplesNS ReportLateness         `json:"guest_samples_ns"`
-	Marks     []ReportMark           `json:"bookmarks"`
-	End       ReportEnd              `json:"end"`
-	Lost      ReportLoss             `json:"lost"`
-	Warnings  []string               `json:"warnings"`
+	// SamplesNS is Samples in nanoseconds; null where the TSC rate is not known.
+	SamplesNS *ReportLateness `json:"guest_samples_ns"`
+	Marks     []ReportMark    `json:"bookmarks"`
+	End       ReportEnd       `json:"end"`
+	Lost      ReportLoss      `json:"lost"`
+	Warnings  []string        `json:"warnings"`
 }
 
 // ReportSpan is a length of guest time.
 type ReportSpan struct {
 	Cycles uint64 `json:"cycles"`
-	NS     int64  `json:"ns"`
+	NS     *int64 `json:"ns"` // null where the TSC rate is not known
 }
 
 // ReportDeadlines is the section of deadlines. Count is the number of those
@@ -99,7 +100,7 @@ type ReportDeadlines struct {
 	Held      uint64           `json:"held"`
 	Withheld  uint64           `json:"withheld"`
 	Lateness  ReportLateness   `json:"lateness"`
-	LateNS    ReportLateness   `json:"lateness_ns"`
+	LateNS    *ReportLateness  `json:"lateness_ns"` // null where the TSC rate is not known
 	ByVCPU    []ReportLateness `json:"lateness_by_vcpu"`
 	// SinceKnob is the lateness, in cycles, of what was armed after the last
 	// turn of a knob; absent if none was turned.
@@ -240,7 +241,10 @@ func NewReport(h *Header, s *State, warnings ...string) *Report {
 		Guest:      h.Guest, GuestHash: h.GuestHash, Args: h.Args, Seed: h.Seed, Profile: h.Profile, Host: h.Host,
 		Hz: uint64(h.Hz), VCPUs: len(s.VCPUs), PCPUs: h.PCPUs, Events: uint64(s.Events)}
 	r.Duration.Cycles = uint64(s.Now - s.First)
-	r.Duration.NS = int64(nanosOf(s.Now.Sub(s.First), h.Hz))
+	if h.Hz != 0 {
+		ns := int64(nanosOf(s.Now.Sub(s.First), h.Hz))
+		r.Duration.NS = &ns
+	}
 	r.ProvenanceOf = s.provenances(h)
 	r.Deadlines = s.reportDeadlines(h.Hz)
 	r.Cost = s.reportSpent()
@@ -256,7 +260,7 @@ func NewReport(h *Header, s *State, warnings ...string) *Report {
 	r.Halts = ReportHalts{Polling: s.Halts.Steps[HaltPolling], Blocked: s.Halts.Steps[HaltBlocked],
 		Polled: s.Halts.Polled, HaltedNS: int64(s.Halts.Halted), Wakes: named(WakeNames, s.Halts.Wakes[:], true)}
 	r.Samples = reportLateness(&s.Samples, 0)
-	r.SamplesNS = reportLateness(&s.Samples, h.Hz)
+	r.SamplesNS = latenessNS(&s.Samples, h.Hz)
 	r.End = ReportEnd{How: "running", Code: s.End.Code, Detail: s.End.Detail, TSC: uint64(s.End.At)}
 	if s.End.How != BadEnd {
 		r.End.How = s.End.How.String()

@@ -47,7 +47,7 @@ func (s *State) reportDeadlines(hz clock.Hz) ReportDeadlines {
 		InPast: d.InPast, Rearmed: d.Outcomes[OutcomeRearmed], Cancelled: d.Outcomes[OutcomeCancelled],
 		Merged: d.Outcomes[OutcomeMerged], Lost: d.Outcomes[OutcomeLost], Dropped: d.Outcomes[OutcomeDropped],
 		Unknown: d.Outcomes[OutcomeUnknown], Reset: d.Outcomes[OutcomeReset], Held: d.Outcomes[OutcomeHeld],
-		Withheld: d.Outcomes[OutcomeWithheld], Lateness: reportLateness(&d.Late, 0), LateNS: reportLateness(&d.Late, hz),
+		Withheld: d.Outcomes[OutcomeWithheld], Lateness: reportLateness(&d.Late, 0), LateNS: latenessNS(&d.Late, hz),
 		ByVCPU: []ReportLateness{}}
 	for i := range s.VCPUs {
 		r.ByVCPU = append(r.ByVCPU, reportLateness(&s.VCPUs[i].Late, 0))
@@ -57,6 +57,15 @@ func (s *State) reportDeadlines(hz clock.Hz) ReportDeadlines {
 		r.SinceKnob = &since
 	}
 	return r
+}
+
+// latenessNS gives l in nanoseconds, nil where the rate is not known.
+func latenessNS(l *Lateness, hz clock.Hz) *ReportLateness {
+	if hz == 0 {
+		return nil
+	}
+	r := reportLateness(l, hz)
+	return &r
 }
 
 // reportLateness gives l in cycles, or in nanoseconds at hz if that is not 0.

@@ -85,13 +85,22 @@ func (t *reportText) head() {
 	if r.Host != "" {
 		t.line("host", printable(r.Host))
 	}
-	t.line("time", fmt.Sprintf("%s, %d cycles at %s, %d events", duration(r.Duration.NS), r.Duration.Cycles,
-		frequency(r.Hz), r.Events))
+	t.line("time", r.span())
 	end := r.End.How
 	if end == "exit" || r.End.Code != 0 {
 		end += fmt.Sprintf(", status %d", r.End.Code)
 	}
 	t.line("end", end)
+}
+
+// span is how long the run took; in cycles only where their rate is not known.
+func (r *Report) span() string {
+	if r.Duration.NS == nil {
+		return fmt.Sprintf("%d cycles at an unknown rate, %d events; times in seconds are withheld", r.Duration.Cycles,
+			r.Events)
+	}
+	return fmt.Sprintf("%s, %d cycles at %s, %d events", duration(*r.Duration.NS), r.Duration.Cycles, frequency(r.Hz),
+		r.Events)
 }
 
 func plural(n int, noun string) string {
@@ -147,7 +156,9 @@ func (t *reportText) deadlines() {
 		d.Lateness.OnTime, OnTimeBand))
 	t.latenessHead("lateness")
 	t.lateness("cycles", &d.Lateness)
-	t.lateness("ns", &d.LateNS)
+	if d.LateNS != nil {
+		t.lateness("ns", d.LateNS)
+	}
 	if len(d.ByVCPU) > 1 {
 		for i := range d.ByVCPU {
 			if d.ByVCPU[i].Count > 0 {
@@ -299,7 +310,10 @@ func (t *reportText) halts() {
 	t.section("halts", "halts")
 	words := fmt.Sprintf("polling %d, blocked %d", h.Polling, h.Blocked)
 	if sum(h.Wakes) != 0 {
-		words += fmt.Sprintf("; %s halted; woken by %s; %d while polling", duration(h.HaltedNS), countList(h.Wakes), h.Polled)
+		words += fmt.Sprintf("; woken by %s; %d while polling", countList(h.Wakes), h.Polled)
+		if t.r.Hz != 0 {
+			words += "; halted for " + duration(h.HaltedNS)
+		}
 	}
 	t.line("halts", words)
 }
@@ -326,7 +340,9 @@ func (t *reportText) samples() {
 	t.line("samples", fmt.Sprintf("%d latencies that the guest recorded itself", t.r.Samples.Count))
 	t.latenessHead("")
 	t.lateness("cycles", &t.r.Samples)
-	t.lateness("ns", &t.r.SamplesNS)
+	if t.r.SamplesNS != nil {
+		t.lateness("ns", t.r.SamplesNS)
+	}
 }
 
 func (t *reportText) knobs() {

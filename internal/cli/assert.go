@@ -30,10 +30,23 @@ func pointed(flag, src string, err error) error {
 	return fmt.Errorf("%s %q: %w", flag, src, err)
 }
 
+// needRate refuses a condition that compares cycles with seconds where the
+// recording does not know how long a cycle is.
+func needRate(flag, src string, needs bool, h *trace.Header) error {
+	if needs && h.Hz == 0 {
+		return fail(ExitUsage, "%s %q: this recording does not know the TSC rate, so cycles cannot be compared with seconds: "+
+			"compare with cycles, or import the trace again with --tsc-khz", flag, src)
+	}
+	return nil
+}
+
 // checkAsserts evaluates them all and names each that does not hold.
 func checkAsserts(checks []*query.Assertion, h *trace.Header, st *trace.State) error {
 	var failed []error
 	for _, a := range checks {
+		if err := needRate("--assert", a.String(), a.NeedsRate(), h); err != nil {
+			return err
+		}
 		if ok, why := a.Check(h, st); !ok {
 			failed = append(failed, errors.New("assertion failed: "+why))
 		}

@@ -175,6 +175,7 @@ type progress struct {
 	begun time.Time
 	last  time.Time
 	shown bool
+	bytes bool // what is counted: events or bytes
 }
 
 const progressPeriod = 500 * time.Millisecond
@@ -191,6 +192,11 @@ func (p *progress) show(done, total uint64) {
 		return
 	}
 	p.last, p.shown = now, true
+	if p.bytes {
+		rate := float64(done) / now.Sub(p.begun).Seconds() / 1e6
+		fmt.Fprintf(p.w, "\rticktrap: %s: %d %% of %.1f MB, %.0f MB/s\x1b[K", p.what, done*100/total, float64(total)/1e6, rate)
+		return
+	}
 	fmt.Fprintf(p.w, "\rticktrap: %s: %d %% of %d events", p.what, done*100/total, total)
 }
 

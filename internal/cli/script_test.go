@@ -25,6 +25,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
 		e.Setenv("FTRACE", traces)
 		e.Setenv("GUESTS", guests)
+		e.Setenv("CASES", filepath.Join(traces, "cases"))
 		return nil
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"status": status,

@@ -17,6 +17,9 @@ func printWhere(w io.Writer, rec *trace.Recording, cond string) (err error) {
 	if err != nil {
 		return with(ExitUsage, pointed("--where", cond, err))
 	}
+	if err := needRate("--where", cond, c.NeedsRate(), rec.Header()); err != nil {
+		return err
+	}
 	out := bufio.NewWriter(w)
 	defer func() { err = errors.Join(err, out.Flush()) }()
 	cur := rec.Cursor()

@@ -110,7 +110,12 @@ func Compare(a, b *Side, o Options) *Diff {
 	if ra.Provenance != rb.Provenance {
 		d.Provenance = "A " + ra.Provenance + ", B " + rb.Provenance
 	}
-	if ra.Hz != rb.Hz {
+	switch {
+	case ra.Hz == rb.Hz:
+	case ra.Hz == 0 || rb.Hz == 0:
+		d.Warnings = append(d.Warnings, "The TSC rate of one run is not known: the runs are compared in cycles, which may not "+
+			"be of the same length.")
+	default:
 		d.Unit = "ns"
 	}
 	d.conditions(ra, rb)
@@ -179,7 +184,7 @@ func paired(a, b *Side) bool {
 func (d *Diff) reportStats(a, b *trace.Report) {
 	la, lb := &a.Deadlines.Lateness, &b.Deadlines.Lateness
 	if d.Unit == "ns" {
-		la, lb = &a.Deadlines.LateNS, &b.Deadlines.LateNS
+		la, lb = a.Deadlines.LateNS, b.Deadlines.LateNS
 	}
 	pairs := [numStats][2]float64{{}, {float64(la.P50), float64(lb.P50)}, {float64(la.P90), float64(lb.P90)},
 		{float64(la.P99), float64(lb.P99)}, {la.Mean, lb.Mean}}
@@ -260,7 +265,7 @@ func (d *Diff) conditions(a, b *trace.Report) {
 	if add("guest", a.Guest+" "+a.Args, b.Guest+" "+b.Args) || a.GuestHash != b.GuestHash {
 		d.Warnings = append(d.Warnings, "the guests differ: a difference may be theirs")
 	}
-	if add("tsc hz", fmt.Sprint(a.Hz), fmt.Sprint(b.Hz)) {
+	if add("tsc hz", fmt.Sprint(a.Hz), fmt.Sprint(b.Hz)) && d.Unit == "ns" {
 		d.Warnings = append(d.Warnings, "the TSC rates differ: compared in nanoseconds")
 	}
 	if a.Provenance != b.Provenance {

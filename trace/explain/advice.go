@@ -47,7 +47,7 @@ func adviseAdvance(b *builder) advice {
 	if b.c.Delta <= 0 && b.c.WaitAt != 0 {
 		return noAdvice
 	}
-	if ns := b.enough(); ns <= maxAdvance {
+	if ns := b.enough(); ns <= maxAdvance && b.s.Hz != 0 {
 		return b.to(trace.KnobAdvance, uint64(ns))
 	}
 	return noAdvice // no advance is meant for that

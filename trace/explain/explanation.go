@@ -9,7 +9,7 @@ import (
 type Explanation struct {
 	Provenance string `json:"provenance"`
 	Engine     string `json:"engine"`
-	Hz         uint64 `json:"hz"`
+	Hz         uint64 `json:"hz"` // 0 if not known
 
 	Deadline uint64 `json:"deadline"` // its ordinal in the run
 	VCPU     int    `json:"vcpu"`
@@ -21,8 +21,10 @@ type Explanation struct {
 	// the last TSC of the run.
 	At uint64 `json:"at"`
 	// Late is At minus Target in cycles; negative is early.
-	Late   int64 `json:"late"`
-	LateNS int64 `json:"late_ns"`
+	Late int64 `json:"late"`
+	// LateNS is Late in nanoseconds; null, like every time here, where the TSC
+	// rate is not known.
+	LateNS *int64 `json:"late_ns"`
 
 	// Verdict is the answer in one sentence.
 	Verdict string  `json:"verdict"`
@@ -44,7 +46,7 @@ type Step struct {
 	// step before; both in cycles.
 	FromTarget int64  `json:"from_target"`
 	FromLast   int64  `json:"from_last"`
-	LastNS     int64  `json:"from_last_ns"`
+	LastNS     *int64 `json:"from_last_ns"`
 	Words      string `json:"words"`
 }
 
@@ -53,7 +55,7 @@ type Cause struct {
 	ID     string `json:"id"`
 	Words  string `json:"words"`
 	Cycles int64  `json:"cycles"`
-	NS     int64  `json:"ns"`
+	NS     *int64 `json:"ns"`
 	// Tenths is the share in tenths of a percent. The shares of an explanation
 	// add up to 1000.
 	Tenths int `json:"share_tenths"`
@@ -112,7 +114,7 @@ func Explain(h *trace.Header, s *trace.State, c *trace.Chain) *Explanation {
 	if c.Inferred && h.Provenance != trace.Modelled {
 		x.Provenance = trace.Inferred.String()
 	}
-	x.LateNS = b.nanos(clock.Cycles(x.Late))
+	x.LateNS = b.told(clock.Cycles(x.Late))
 	x.Steps = b.steps()
 	switch {
 	case !c.Ran() && !b.overdue():

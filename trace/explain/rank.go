@@ -10,12 +10,30 @@ import (
 	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
-// nanos converts cycles, rounding to the nearest nanosecond.
+// nanos converts cycles, rounding to the nearest nanosecond; 0 if the rate is not
+// known.
 func (b *builder) nanos(c clock.Cycles) int64 {
 	if b.s.Hz == 0 {
 		return 0
 	}
 	return int64(math.Round(float64(c) * 1e9 / float64(b.s.Hz)))
+}
+
+// told is nanos for an Explanation: nil if the rate is not known.
+func (b *builder) told(c clock.Cycles) *int64 {
+	if b.s.Hz == 0 {
+		return nil
+	}
+	ns := b.nanos(c)
+	return &ns
+}
+
+// inNS is " (12 ns)", or nothing where the rate is not known.
+func inNS(ns *int64, sign int64) string {
+	if ns == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%d ns)", sign**ns)
 }
 
 // rank makes causes of the spans between the deadline and the handler, the
@@ -38,7 +56,7 @@ func (b *builder) rank() []Cause {
 	out := []Cause{}
 	for i, t := range totals {
 		row := &causeTable[t.cause]
-		k := Cause{ID: row.id, Words: row.words, Cycles: int64(t.cycles), NS: b.nanos(t.cycles), Tenths: tenths[i],
+		k := Cause{ID: row.id, Words: row.words, Cycles: int64(t.cycles), NS: b.told(t.cycles), Tenths: tenths[i],
 			Inferred: t.cause == causeGuestOff || t.cause == causeTimerLate}
 		if t.detail != "" {
 			k.Words += " (" + t.detail + ")"
@@ -107,12 +125,12 @@ func (b *builder) verdict(x *Explanation) string {
 		return fmt.Sprintf("The deadline passed %d cycles (%d ns) ago and its handler has not run: %s.", x.Late, x.LateNS,
 			top.Why)
 	case c.ISRAt == 0:
-		return fmt.Sprintf("The deadline passed %d cycles (%d ns) ago and its handler has not run: %s.", x.Late, x.LateNS,
+		return fmt.Sprintf("The deadline passed %d cycles%s ago and its handler has not run: %s.", x.Late, inNS(x.LateNS, 1),
 			top.Words)
 	case x.Late < 0:
-		return fmt.Sprintf("Early by %d cycles (%d ns): %s.", -x.Late, -x.LateNS, most)
+		return fmt.Sprintf("Early by %d cycles%s: %s.", -x.Late, inNS(x.LateNS, -1), most)
 	}
-	return fmt.Sprintf("Late by %d cycles (%d ns): %s.", x.Late, x.LateNS, most)
+	return fmt.Sprintf("Late by %d cycles%s: %s.", x.Late, inNS(x.LateNS, 1), most)
 }
 
 // top is the cause that goes on, of a deadline whose handler has not run.

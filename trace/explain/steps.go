@@ -43,8 +43,8 @@ func (b *builder) steps() []Step {
 		s.FromTarget = int64(clock.TSC(s.TSC).Sub(c.Target))
 		if i > 0 {
 			s.FromLast = int64(s.TSC - all[i-1].TSC)
-			s.LastNS = b.nanos(clock.Cycles(s.FromLast))
 		}
+		s.LastNS = b.told(clock.Cycles(s.FromLast))
 	}
 	return all
 }

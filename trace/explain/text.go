@@ -12,10 +12,14 @@ func (x *Explanation) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "deadline %d of vCPU %d, %s, %s (every figure %s)\n", x.Deadline, x.VCPU, x.Mode, x.Outcome, x.Provenance)
 	prose.Indented(&b, 2, x.Verdict)
-	b.WriteString("\nchain                 from deadline          step   cycles; ns of the step\n")
+	units := "cycles; ns of the step"
+	if x.Hz == 0 {
+		units = "cycles (the TSC rate is not known)"
+	}
+	b.WriteString("\nchain                 from deadline          step   " + units + "\n")
 	for i := range x.Steps {
 		s := &x.Steps[i]
-		fmt.Fprintf(&b, "  %-10s %21d %13s\n", s.Name, s.FromTarget, fmt.Sprintf("+%d; %d ns", s.FromLast, s.LastNS))
+		fmt.Fprintf(&b, "  %-10s %21d %13s\n", s.Name, s.FromTarget, s.sinceLast())
 		prose.Indented(&b, 4, s.Words)
 	}
 	x.causes(&b)
@@ -34,6 +38,22 @@ func (x *Explanation) Text() string {
 	return b.String()
 }
 
+// sinceLast is the length of a step.
+func (s *Step) sinceLast() string {
+	if s.LastNS == nil {
+		return fmt.Sprintf("+%d", s.FromLast)
+	}
+	return fmt.Sprintf("+%d; %d ns", s.FromLast, *s.LastNS)
+}
+
+// nsColumn is a time in a column of nanoseconds; a dash where it is not known.
+func nsColumn(ns *int64) string {
+	if ns == nil {
+		return "-"
+	}
+	return fmt.Sprint(*ns)
+}
+
 func (x *Explanation) causes(b *strings.Builder) {
 	if len(x.Causes) == 0 {
 		return
@@ -42,8 +62,13 @@ func (x *Explanation) causes(b *strings.Builder) {
 	if x.Late < 0 {
 		what = "earliness"
 	}
-	fmt.Fprintf(b, "\n%-40s%12s%12s%12s\n", "causes of the "+what, "cycles", "ns", "share")
-	var cycles, ns int64
+	unit := "ns"
+	if x.Hz == 0 {
+		unit = ""
+	}
+	fmt.Fprintf(b, "\n%-40s%12s%12s%12s\n", "causes of the "+what, "cycles", unit, "share")
+	var cycles, sum int64
+	var ns *int64
 	said := map[string]int{}
 	for i := range x.Causes {
 		c := &x.Causes[i]
@@ -51,7 +76,7 @@ func (x *Explanation) causes(b *strings.Builder) {
 		if c.Inferred {
 			mark = "~"
 		}
-		fmt.Fprintf(b, "  %-38s%12d%12d%12s\n", fmt.Sprintf("%d. %s%s", i+1, mark, c.ID), c.Cycles, c.NS, percent(c.Tenths))
+		fmt.Fprintf(b, "  %-38s%12d%12s%12s\n", fmt.Sprintf("%d. %s%s", i+1, mark, c.ID), c.Cycles, nsColumn(c.NS), percent(c.Tenths))
 		prose.Indented(b, 5, c.Words)
 		if c.Why != "" {
 			reason(b, said, "why: ", c.Why, i+1)
@@ -62,9 +87,13 @@ func (x *Explanation) causes(b *strings.Builder) {
 		if c.Cure != "" {
 			reason(b, said, "cure: ", c.Cure, i+1)
 		}
-		cycles, ns = cycles+c.Cycles, ns+c.NS
+		cycles += c.Cycles
+		if c.NS != nil {
+			sum += *c.NS
+			ns = &sum
+		}
 	}
-	fmt.Fprintf(b, "  %-38s%12d%12d%12s\n", "sum", cycles, ns, "100.0 %")
+	fmt.Fprintf(b, "  %-38s%12d%12s%12s\n", "sum", cycles, nsColumn(ns), "100.0 %")
 }
 
 // reason writes a line under a cause; one that an earlier cause has is not

@@ -71,7 +71,7 @@ func TestFtraceTextIsReadBackWithTheSameCounts(t *testing.T) {
 }
 
 // seenThreads counts the events that a reader can tell apart only by thread: it
-// knows a vCPU's thread from its first entry on. Spurious wake-ups are not
+// knows the threads of the vCPUs that enter at all. Spurious wake-ups are not
 // printed.
 func seenThreads(es []trace.Event) (n [trace.NumKinds]uint64) {
 	known := map[uint8]bool{}
@@ -79,6 +79,8 @@ func seenThreads(es []trace.Event) (n [trace.NumKinds]uint64) {
 		if e.Kind == trace.KindEntry {
 			known[e.VCPU] = true
 		}
+	}
+	for _, e := range es {
 		if known[e.VCPU] && !(e.Kind == trace.KindWake && trace.WakeReason(e.A) == trace.WakeSpurious) {
 			n[e.Kind]++
 		}

@@ -1,7 +1,6 @@
 package ftrace
 
 import (
-	"bytes"
 	"fmt"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
@@ -15,6 +14,10 @@ type Options struct {
 	// Time ties time stamps to the VM's common line. The zero value means: find
 	// it in the trace, or count from the first line.
 	Time TimeBase
+	// TSCOffset is guest TSC minus host TSC, if HasTSCOffset: it ties stamps in
+	// cycles to the guest's TSC.
+	TSCOffset    uint64
+	HasTSCOffset bool
 	// Kernel is the release that printed the trace, 0 if not known.
 	Kernel Version
 	// Advance is timer_advance_ns, 0 if not known or off.
@@ -58,14 +61,16 @@ type TimeBase struct {
 	Set   bool
 }
 
-// Decoder turns lines into events.
+// Decoder turns the records of one VM into events.
 type Decoder struct {
-	opts  Options
-	sink  trace.Sink
-	table map[string]*eventForms
-	exits map[string]exitName
+	opts Options
+	sink trace.Sink
+	text *parser
 
 	report Report
+	facts  *Facts // of the whole trace, written by its reader
+	table  *eventTable
+	counts []uint64 // records by event
 	line   int
 	time   TimeBase
 	now    clock.TSC
@@ -76,57 +81,22 @@ type Decoder struct {
 	mine   map[int32]bool // answers of Options.Mine
 	others map[int32]bool // threads that run vCPUs of other VMs
 	timers []timerContext // by host CPU
+	order  trace.Order
+	mineN  uint64 // records of its vCPUs' threads that a team gave it
 
-	// What the present line holds; kept here because handlers take pointers.
-	m    match
-	args probeArgs
-	raw  rawLine
-}
-
-// eventForms are the rows of one event. last is the form that matched last: it
-// is tried first.
-type eventForms struct {
-	name    string
-	forms   []form
-	last    int
-	probe   *Probe
-	ignored bool
-	count   uint64
+	raw record // what the present line holds; kept here because handlers take pointers
 }
 
 // NewDecoder returns a Decoder that emits to sink.
 func NewDecoder(o Options, sink trace.Sink) *Decoder {
-	d := &Decoder{opts: o, sink: sink, exits: exitTable(), time: o.Time, apicv: o.APICv}
-	d.table = make(map[string]*eventForms, len(forms)+len(Probes)+len(counted))
-	add := func(name string) *eventForms {
-		e := d.table[name]
-		if e == nil {
-			e = &eventForms{name: name}
-			d.table[name] = e
-		}
-		return e
-	}
-	for i := range forms {
-		r := &forms[i]
-		f := form{row: r, pieces: compile(r.form)}
-		for _, o := range r.options {
-			f.options = append(f.options, compile(o))
-		}
-		e := add(r.event)
-		e.forms = append(e.forms, f)
-	}
-	for i := range Probes {
-		add(Probes[i].Name).probe = &Probes[i]
-	}
-	for alias, name := range aliases {
-		add(alias).probe = d.table[name].probe
-	}
-	for _, n := range counted {
-		add(n).ignored = true
-	}
-	d.report.Kernel = Era{o.Kernel, o.Kernel}
-	d.report.File = o.File
-	return d
+	facts := &Facts{File: o.File, Kernel: Era{o.Kernel, o.Kernel}}
+	return newDecoder(o, sink, facts)
+}
+
+// newDecoder returns a Decoder that shares what is known of the trace with others.
+func newDecoder(o Options, sink trace.Sink, facts *Facts) *Decoder {
+	return &Decoder{opts: o, sink: sink, time: o.Time, apicv: o.APICv, facts: facts,
+		text: newParser(facts, o), table: events(), counts: make([]uint64, len(events().byID))}
 }
 
 // ParseError is a line that cannot be read.
@@ -142,88 +112,36 @@ func (e *ParseError) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File,
 // Line takes the next line, without its newline. The error is a *ParseError,
 // and only with Options.Strict.
 func (d *Decoder) Line(b []byte) error {
-	d.line++
-	b = bytes.TrimRight(b, " \t\r\n")
-	if len(b) == 0 || d.meta(b) {
-		return nil
+	ok, bad := d.text.parse(b, &d.raw)
+	if bad != nil {
+		return d.text.reject(bad)
 	}
-	l := &d.raw
-	if ok, col := parseLine(b, l); !ok {
-		return d.bad(col, "not a trace line")
-	}
-	d.report.Lines++
-	if d.report.Printer == AnyPrinter || d.report.Printer == Kernel {
-		d.report.Printer = l.printer
-	}
-	e := d.table[string(l.event)]
-	if e == nil {
-		d.report.unknown(l.event)
-		return nil
-	}
-	d.setTime(l)
-	d.settleKick(l, e)
-	if d.foreign(l) {
-		d.report.OtherVM++
-		return nil
-	}
-	e.count++
-	switch {
-	case e.probe != nil:
-		d.args = parseProbe(l.body)
-		e.probe.handle(d, l, &d.args)
-	case len(e.forms) > 0:
-		return d.body(e, l)
+	if ok {
+		d.take(&d.raw)
 	}
 	return nil
 }
 
-// body finds the form that matches and lets it act.
-func (d *Decoder) body(e *eventForms, l *rawLine) error {
-	best := 0
-	for i := range e.forms {
-		n := i // last first, then the others in order
-		if i == 0 {
-			n = e.last
-		} else if i <= e.last {
-			n = i - 1
-		}
-		f := &e.forms[n]
-		ok, at := f.match(l.body, &d.m)
-		if !ok {
-			best = max(best, at)
-			continue
-		}
-		if n != e.last || e.count == 1 {
-			e.last = n
-		}
-		d.narrow(f.row)
-		f.row.handle(d, l, &d.m)
-		return nil
-	}
-	return d.bad(l.bodyAt+best, "no known form of "+e.name+" fits from here on")
-}
-
-func (d *Decoder) narrow(r *row) {
-	if r.printer != AnyPrinter {
-		d.report.Printer = r.printer
-	}
-	if d.opts.Kernel != 0 {
+// take takes the next record.
+func (d *Decoder) take(r *record) {
+	d.line = r.line
+	if r.gap {
+		d.lose(r.lost)
 		return
 	}
-	if n, ok := d.report.Kernel.Narrow(r.era); ok {
-		d.report.Kernel = n
-	} else {
-		d.report.Contradicts = true
+	d.setTime(&r.rawLine)
+	d.settleKick(&r.rawLine, r.ev)
+	if d.foreign(&r.rawLine) {
+		d.report.OtherVM++
+		return
 	}
-}
-
-func (d *Decoder) bad(col int, msg string) error {
-	e := &ParseError{File: d.opts.File, Line: d.line, Col: col + 1, Msg: msg}
-	d.report.bad(e)
-	if d.opts.Strict {
-		return e
+	d.counts[r.ev.id]++
+	switch {
+	case r.ev.probe != nil:
+		r.ev.probe.handle(d, &r.rawLine, &r.args)
+	case r.row != nil:
+		r.row.handle(d, &r.rawLine, &r.match)
 	}
-	return nil
 }
 
 // Flush reports what is still held back. Call it at the end.
@@ -254,7 +172,8 @@ func (d *Decoder) Now() clock.TSC { return d.now }
 // Report says what was read so far.
 func (d *Decoder) Report() Report {
 	r := d.report
-	r.Time = d.time
+	r.Facts = *d.facts
+	r.Time.TimeBase = d.time
 	r.finish(d)
 	return r
 }
@@ -288,14 +207,11 @@ func (d *Decoder) setTime(l *rawLine) {
 	if l.unit == NoUnit {
 		return
 	}
-	if d.report.Unit == NoUnit {
-		d.report.Unit = l.unit
-	}
 	t := &d.time
 	if !t.Set {
 		t.Set, t.Stamp = true, l.ts
-		if t.Hz == 0 {
-			t.Hz = 1e9 // time stamps in nanoseconds count as cycles
+		if t.Hz == 0 && l.unit == Nanos {
+			t.Hz = 1e9 // the line counts nanoseconds
 		}
 	}
 	d.now = t.common(l.ts, l.unit)
@@ -412,7 +328,13 @@ func (d *Decoder) emitAt(at clock.TSC, v *vcpu, l *rawLine, k trace.Kind, inferr
 	d.send(ev)
 }
 
+// send reports an event. One that cannot be true, since it contradicts those
+// before it, is withheld and counted.
 func (d *Decoder) send(e trace.Event) {
+	if err := d.order.Check(&e); err != nil {
+		d.report.withhold(d.line, err.Error())
+		return
+	}
 	d.report.Events++
 	if e.Flags&trace.FlagInferred != 0 {
 		d.report.Inferred++

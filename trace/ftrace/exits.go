@@ -72,7 +72,7 @@ func (d *Decoder) exit(l *rawLine, m *match) {
 	if v.seen && !v.inGuest {
 		d.hiddenReentry(v, l)
 	}
-	n := d.lookUpExit(m.text[fReason])
+	n := lookUpExit(m.text[fReason])
 	if n.vendor != vendorUnknown {
 		d.report.vendor = n.vendor
 	}
@@ -170,7 +170,7 @@ func (d *Decoder) fastResult(v uint64) trace.FastpathResult {
 	case 0:
 		return trace.FastNone
 	case 1:
-		if u := d.report.Kernel.Until; u != 0 && u <= V(5, 7) {
+		if u := d.facts.Kernel.Until; u != 0 && u <= V(5, 7) {
 			return trace.FastSkip
 		}
 		return trace.FastReenter
@@ -252,7 +252,7 @@ func whyNotICR(icr uint64) trace.Clause {
 // whyNot deduces the first clause that kept an exit from the fastpath, from the
 // rules of the trace's kernel.
 func (d *Decoder) whyNot(v *vcpu) trace.Clause {
-	k := d.report.Kernel
+	k := d.facts.Kernel
 	if d.opts.NextRIP == No && k.Since >= V(6, 12) && (v.exit == trace.ExitMSRWrite || v.exit == trace.ExitHLT) {
 		return trace.ClauseNoNextRIP // looked at before the MSR
 	}

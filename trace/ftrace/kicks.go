@@ -53,7 +53,7 @@ func (d *Decoder) kickOn(cpu int16) *pendingKick {
 }
 
 // settleKick decides a kick that waits when the next line of its CPU comes.
-func (d *Decoder) settleKick(l *rawLine, e *eventForms) {
+func (d *Decoder) settleKick(l *rawLine, e *event) {
 	k := d.kickOn(l.cpu)
 	if k == nil {
 		return

@@ -33,6 +33,7 @@ const (
 type rawLine struct {
 	comm  []byte
 	pid   int32 // −1 if not printed
+	tgid  int32 // process of the thread, 0 if not printed
 	cpu   int16 // −1 if not printed
 	flags []byte
 	unit  Unit
@@ -57,6 +58,16 @@ func (l *rawLine) irq() bool { return len(l.flags) > 2 && (l.flags[2] == 'h' || 
 //	bare       ts: event: body   or   event: body
 func parseLine(b []byte, l *rawLine) (ok bool, col int) {
 	*l = rawLine{pid: -1, cpu: -1}
+	whole := len(b)
+	b = unquote(b)
+	if ok, col = l.parse(b); !ok {
+		col += whole - len(b)
+	}
+	l.bodyAt += whole - len(b)
+	return ok, col
+}
+
+func (l *rawLine) parse(b []byte) (ok bool, col int) {
 	head := 0
 	if at, end, cpu, found := findCPU(b); found {
 		l.cpu = cpu
@@ -69,6 +80,13 @@ func parseLine(b []byte, l *rawLine) (ok bool, col int) {
 		l.printer = Bare
 	}
 	rest, at := trimLeft(b[head:], head)
+	if n := latencyStamp(rest); n > 0 {
+		if l.ts, l.unit, ok = microseconds(rest[:n]); !ok {
+			return false, at
+		}
+		rest, at = trimLeft(rest[n:], at+n)
+		return l.eventAndBody(rest, at)
+	}
 	if l.cpu >= 0 && len(rest) > 0 && !startsStamp(rest) {
 		tok := token(rest)
 		l.flags = tok
@@ -137,7 +155,7 @@ func findCPU(b []byte) (at, end int, cpu int16, ok bool) {
 			n = n*10 + int(b[j]-'0')
 			j++
 		}
-		if j > i+1 && j+1 < len(b) && b[j] == ']' && b[j+1] == ' ' {
+		if j > i+1 && j+1 < len(b) && b[j] == ']' && (b[j+1] == ' ' || b[j+1] >= '0' && b[j+1] <= '9') {
 			return i, j + 1, int16(min(n, 1<<15-1)), true
 		}
 	}
@@ -151,7 +169,7 @@ func findStamp(b []byte) (at int, ok bool) {
 			i++
 		}
 		tok := token(b[i:])
-		if startsStamp(tok) {
+		if startsStamp(tok) || latencyStamp(b[i:]) > 0 {
 			return i, true
 		}
 		if len(tok) > 0 && tok[len(tok)-1] == ':' && !bytes.HasSuffix(tok, []byte(".dat:")) {
@@ -187,6 +205,9 @@ func (l *rawLine) task(b []byte) {
 		l.comm = bytes.TrimSpace(b[:i-1])
 	case '/': // perf: pid/tid; the thread is what counts
 		j := bytes.LastIndexByte(b[:i-1], ' ')
+		if p := b[max(j+1, 0) : i-1]; allDigits(p) {
+			l.tgid = max(0, atoi(p))
+		}
 		l.comm, l.printer = bytes.TrimSpace(b[:max(j, 0)]), Perf
 	default:
 		l.comm, l.printer = bytes.TrimSpace(b[:i]), Perf
@@ -214,6 +235,56 @@ func (l *rawLine) latencyHead(b []byte) {
 	}
 	l.task(b)
 	l.printer = Perf
+}
+
+// unquote takes off what mail and the kernel's log put before a line: "> ", and
+// "[   12.345678] ", which a syslog's "host kernel: " may precede.
+func unquote(b []byte) []byte {
+	for len(b) > 0 && b[0] == '>' {
+		b = bytes.TrimPrefix(b[1:], []byte(" "))
+	}
+	from := 0
+	if i := bytes.Index(b, []byte("kernel: [")); i >= 0 {
+		from = i + len("kernel: ")
+	}
+	if from >= len(b) || b[from] != '[' {
+		return b
+	}
+	i, dot := from+1, false
+	for ; i < len(b) && (b[i] == ' ' || b[i] >= '0' && b[i] <= '9' || b[i] == '.'); i++ {
+		dot = dot || b[i] == '.'
+	}
+	if dot && i+1 < len(b) && b[i] == ']' && b[i+1] == ' ' {
+		return b[i+2:]
+	}
+	return b
+}
+
+// latencyStamp is the length of a time as the latency format prints it: "123us : ",
+// with a mark for long gaps before the colon; 0 if b does not begin with one.
+func latencyStamp(b []byte) int {
+	i := 0
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	if i == 0 || !bytes.HasPrefix(b[i:], []byte("us")) {
+		return 0
+	}
+	for i += len("us"); i < len(b) && bytes.IndexByte([]byte(" +!#*@$"), b[i]) >= 0; i++ {
+	}
+	if i >= len(b) || b[i] != ':' {
+		return 0
+	}
+	return i + 1
+}
+
+// microseconds reads the time that latencyStamp found.
+func microseconds(b []byte) (ns uint64, u Unit, ok bool) {
+	n, ok := readDec(b, &ns)
+	if !ok || n == 0 || ns > (1<<64-1)/1000 {
+		return 0, NoUnit, false
+	}
+	return ns * 1000, Nanos, true
 }
 
 func token(b []byte) []byte {

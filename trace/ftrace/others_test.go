@@ -39,7 +39,7 @@ func secondVM(text string, later uint64) string {
 }
 
 // merge orders the lines of two traces by time.
-func merge(texts ...string) string {
+func interleave(texts ...string) string {
 	type line struct {
 		at   uint64
 		text string
@@ -93,7 +93,7 @@ func TestOtherVMsOfTheHostChangeNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				alone, _ := decode(t, string(b), tt.o)
-				both, r := decode(t, merge(string(b), secondVM(string(b), toFirstEntry(t, string(b))+3011)), tt.o)
+				both, r := decode(t, interleave(string(b), secondVM(string(b), toFirstEntry(t, string(b))+3011)), tt.o)
 				if diff := cmp.Diff(interesting(alone), interesting(both)); diff != "" {
 					t.Errorf("events without and with another VM on the host (-alone +both):\n%.3000s", diff)
 				}

@@ -1,162 +1,220 @@
 package ftrace
 
 import (
-	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 
-	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
-// maxLine bounds the length of a line; longer ones are no trace lines.
+// maxLine bounds the length of a line that is looked at.
 const maxLine = 64 << 10
 
-// Read decodes a whole trace into sink. Where neither the caller nor the trace
-// ties time stamps to the guest's TSC it is estimated from the deadlines and
-// their deltas; so the text is read twice.
+// Input is a trace at rest.
+type Input struct {
+	Name string
+	io.ReaderAt
+	Size int64
+}
+
+// Progress is told how many of how many bytes of a pass have been read.
+type Progress func(done, total int64)
+
+// Trace is a trace that a first pass has looked over: what it is, whose it is and
+// how its clock is tied to the guests'. Decode makes events of it.
+type Trace struct {
+	Facts
+	// VMs are the virtual machines, the one with most exits first.
+	VMs []*VM
+	// Cut is true if the first pass was stopped: the trace ends there.
+	Cut bool
+
+	in       Input
+	opts     Options
+	vendor   vendor
+	segments []segment
+	windowed bool
+	deltas   bool // stamps are distances from the line before
+}
+
+// Open looks over a trace. It reads it once from end to end in bounded memory; if
+// ctx ends meanwhile, the trace is what was read until then.
 //
-// An error is one of reading r, a *ParseError with Options.Strict, or a
-// *ParseError if there is no trace line at all.
+// An error is one of reading, a *ParseError with Options.Strict or if there is no
+// record at all, or a *ForeignError for what is no kernel trace.
+func Open(ctx context.Context, in Input, o Options, tell Progress) (*Trace, error) {
+	o.File = in.Name
+	t := &Trace{in: in, opts: o}
+	t.File, t.Kernel = in.Name, Era{o.Kernel, o.Kernel}
+	if err := recognize(in); err != nil {
+		return nil, err
+	}
+	s := newSurvey(o)
+	if err := t.overText(ctx, s, tell); err != nil {
+		return nil, err
+	}
+	if t.Printer == Perf && s.differences() {
+		again := &Trace{in: t.in, opts: o, deltas: true, Facts: Facts{File: in.Name, Kernel: Era{o.Kernel, o.Kernel}}}
+		t, s = again, newSurvey(o)
+		if err := t.overText(ctx, s, tell); err != nil {
+			return nil, err
+		}
+	}
+	if t.Lines == 0 {
+		return nil, &ParseError{in.Name, 1, 1, "no line of a KVM trace in this file"}
+	}
+	if t.Unit == Cycles {
+		if name := s.clock.notTime(); name != "" {
+			return nil, &ForeignError{in.Name, notTimes[name]}
+		}
+	}
+	if s.kvm == 0 {
+		return nil, &ForeignError{in.Name, fmt.Sprintf("a trace of %d records, but none of KVM's: record with -e kvm", t.Lines)}
+	}
+	t.vendor = s.vendor
+	t.VMs = s.group()
+	if len(t.VMs) == 0 {
+		t.VMs = []*VM{{}}
+	}
+	sortVMs(t.VMs)
+	for _, v := range t.VMs {
+		v.Time = s.tie(v, t.Unit, o.Time)
+	}
+	return t, nil
+}
+
+// overText is the first pass over a text: it finds where times go back.
+func (t *Trace) overText(ctx context.Context, s *survey, tell Progress) error {
+	in := openSegment(t.in, segment{0, t.in.Size, 1}, newBrief(&t.Facts, t.opts), 1<<20)
+	in.deltas = t.deltas
+	var r record
+	t.segments = []segment{{0, t.in.Size, 1}}
+	last := uint64(0)
+	for n := 0; ; n++ {
+		if n&(1<<12-1) == 0 {
+			if ctx.Err() != nil {
+				t.Cut, t.in.Size = true, in.at
+				break
+			}
+			if tell != nil {
+				tell(in.at, t.in.Size)
+			}
+		}
+		if err := in.next(&r); err == io.EOF {
+			break
+		} else if bad := (*ParseError)(nil); errors.As(err, &bad) {
+			return err
+		} else if err != nil {
+			return fmt.Errorf("reading %s: %w", t.in.Name, err)
+		}
+		if !r.gap && r.unit != NoUnit {
+			if r.ts < last {
+				s.back++
+				t.split(in.at, r.line)
+			}
+			last = r.ts
+		}
+		s.take(&r)
+	}
+	t.segments[len(t.segments)-1].end = t.in.Size
+	t.Segments = len(t.segments)
+	return nil
+}
+
+// maxSegments is how many parts are merged; a text with more is sorted in a window.
+const maxSegments = 256
+
+func (t *Trace) split(at int64, line int) {
+	if t.BackAt == 0 {
+		t.BackAt = line
+	}
+	if t.windowed || len(t.segments) == maxSegments {
+		t.windowed = true
+		t.segments = []segment{{0, t.in.Size, 1}}
+		return
+	}
+	t.segments[len(t.segments)-1].end = at
+	t.segments = append(t.segments, segment{at, t.in.Size, line})
+}
+
+// source opens the trace for the second pass.
+func (t *Trace) source(f *Facts) (source, error) {
+	if len(t.segments) == 1 {
+		s := openSegment(t.in, t.segments[0], newParser(f, t.opts), 1<<20)
+		s.deltas = t.deltas
+		if t.windowed {
+			return &window{in: s, facts: f}, nil
+		}
+		return s, nil
+	}
+	var parts []*textSource
+	for _, g := range t.segments {
+		parts = append(parts, openSegment(t.in, g, newParser(f, t.opts), 64<<10))
+	}
+	return newMerge(parts, f)
+}
+
+// Header describes VM number n of the trace as a run.
+func (t *Trace) Header(n int) *trace.Header {
+	v := t.VMs[n]
+	h := &trace.Header{Engine: "import", LAPIC: "kernel", Provenance: trace.Measured, Hz: v.Time.Hz, VCPUs: v.VCPUs(),
+		Knobs: trace.UnknownKnobs(), Host: fmt.Sprintf("%s trace, kernel %s, %s", t.vendor, t.Kernel, t.Printer)}
+	if h.Hz == 0 && t.Unit == Nanos {
+		h.Hz = 1e9
+		h.Host += "; the TSC rate is not known: a cycle stands for a nanosecond of the trace's clock"
+	}
+	return h
+}
+
+// Decode makes events of the VMs for which there is a sink; sinks has one for
+// each VM, nil for those that are left out. If ctx ends, what was read until then
+// is decoded and the error is ctx's. The reports are those of the sinks.
+func (t *Trace) Decode(ctx context.Context, sinks []trace.Sink, tell Progress) ([]Report, error) {
+	f := &Facts{File: t.in.Name, Kernel: Era{t.opts.Kernel, t.opts.Kernel}, Segments: t.Segments, BackAt: t.BackAt}
+	src, err := t.source(f)
+	if err != nil {
+		return nil, err
+	}
+	team := newTeam(t, sinks, f)
+	var r record
+	for n := uint64(0); ; n++ {
+		if n&(1<<12-1) == 0 {
+			if tell != nil && t.Lines > 0 {
+				tell(int64(float64(t.in.Size)*min(1, float64(f.Lines)/float64(t.Lines))), t.in.Size)
+			}
+			if err = ctx.Err(); err != nil {
+				break
+			}
+		}
+		if err = src.next(&r); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			break
+		}
+		team.take(&r)
+	}
+	return team.finish(), err
+}
+
+// Read decodes the first VM of a whole trace into sink.
 func Read(r io.Reader, o Options, sink trace.Sink) (Report, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return Report{}, fmt.Errorf("reading %s: %w", o.File, err)
 	}
-	from := ""
-	if !o.Time.Set {
-		o.Time, from = estimate(text, o.Time.Hz)
+	t, err := Open(context.Background(), Input{o.File, bytes.NewReader(text), int64(len(text))}, o, nil)
+	if err != nil {
+		return Report{}, err
 	}
-	d := NewDecoder(o, sink)
-	d.report.TimeFrom = from
-	s := bufio.NewScanner(bytes.NewReader(text))
-	s.Buffer(nil, maxLine)
-	for s.Scan() {
-		if err := d.Line(s.Bytes()); err != nil {
-			return d.Report(), err
-		}
+	sinks := make([]trace.Sink, len(t.VMs))
+	sinks[0] = sink
+	reps, err := t.Decode(context.Background(), sinks, nil)
+	if len(reps) == 0 {
+		return Report{}, err
 	}
-	if err := s.Err(); err != nil {
-		return d.Report(), &ParseError{o.File, d.line + 1, 1, "the line is too long for a trace: " + err.Error()}
-	}
-	d.Flush()
-	rep := d.Report()
-	if rep.Lines == 0 {
-		return rep, &ParseError{o.File, 1, 1, "no line of a KVM trace in this file"}
-	}
-	return rep, nil
-}
-
-// estimate ties time stamps to the guest's TSC by kvm_wait_lapic_expire: at its
-// time stamp the guest's TSC is the deadline plus the delta. One such point ties
-// an x86-tsc trace; two tie a trace in seconds and give the frequency as well.
-func estimate(text []byte, hz clock.Hz) (TimeBase, string) {
-	e := estimator{hz: hz}
-	c := NewDecoder(Options{}, trace.SinkFunc(func(trace.Event) {}))
-	c.table = map[string]*eventForms{}
-	for _, name := range []string{"kvm_msr", "kvm_wait_lapic_expire", "kvm_write_tsc_offset"} {
-		c.table[name] = &eventForms{name: name}
-		for i := range forms {
-			if r := &forms[i]; r.event == name {
-				c.table[name].forms = append(c.table[name].forms, form{row: r, pieces: compile(r.form)})
-			}
-		}
-	}
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimRight(line, " \t\r\n")
-		var l rawLine
-		if ok, _ := parseLine(line, &l); !ok {
-			continue
-		}
-		ev := c.table[string(l.event)]
-		if ev == nil {
-			continue
-		}
-		for i := range ev.forms {
-			if ok, _ := ev.forms[i].match(l.body, &c.m); ok {
-				if !e.take(&l, &c.m) {
-					return TimeBase{Hz: hz}, "" // the trace says it itself
-				}
-				break
-			}
-		}
-	}
-	return e.result()
-}
-
-// estimator collects points where both clocks are known.
-type estimator struct {
-	hz       clock.Hz
-	deadline map[int32]uint64 // by thread
-	first    point
-	last     point
-	points   int
-	unit     Unit
-}
-
-type point struct{ stamp, guest uint64 }
-
-// take looks at one line; false stops: an exact offset is in the trace.
-func (e *estimator) take(l *rawLine, m *match) bool {
-	if e.deadline == nil {
-		e.deadline = map[int32]uint64{}
-	}
-	switch string(l.event) {
-	case "kvm_write_tsc_offset":
-		return l.unit != Cycles
-	case "kvm_msr":
-		if m.num[fIndex] == msrTSCDeadline && string(m.text[fWord]) == "write" && m.num[fValue] != 0 {
-			e.deadline[l.pid] = m.num[fValue]
-		}
-	case "kvm_wait_lapic_expire":
-		if dl, ok := e.deadline[l.pid]; ok && l.unit != NoUnit {
-			e.unit = l.unit
-			e.last = point{l.ts, dl + m.num[fDelta]}
-			if e.points == 0 {
-				e.first = e.last
-			}
-			e.points++
-			delete(e.deadline, l.pid)
-		}
-	}
-	return true
-}
-
-func (e *estimator) result() (TimeBase, string) {
-	t := TimeBase{Hz: e.hz, Stamp: e.first.stamp, TSC: clock.TSC(e.first.guest), Guest: true, Set: true}
-	switch {
-	case e.points == 0:
-		return TimeBase{Hz: e.hz}, ""
-	case e.unit == Cycles:
-		if t.Hz == 0 {
-			t.Hz = 1e9
-		}
-		return t, "a deadline and its delta, within a few hundred cycles"
-	case t.Hz != 0:
-		return t, "a deadline and its delta, at the frequency given"
-	}
-	ns, cycles := e.last.stamp-e.first.stamp, e.last.guest-e.first.guest
-	if e.points < 2 || ns == 0 || cycles == 0 || cycles > 1<<62 {
-		return TimeBase{}, ""
-	}
-	hz, ok := rate(cycles, ns)
-	if !ok {
-		return TimeBase{}, ""
-	}
-	t.Hz = hz
-	return t, fmt.Sprintf("%d deadlines and their deltas: the guest's TSC runs at about %d.%06d MHz", e.points,
-		hz/1e6, hz%1e6)
-}
-
-// rate is cycles per second from cycles in ns.
-func rate(cycles, ns uint64) (clock.Hz, bool) {
-	// As ToCycles of one second on a clock of cycles/ns GHz, in 128 bits:
-	// cycles × 10^9 / ns.
-	c, ok := clock.Hz(cycles).ToCycles(1e9) // cycles × 10^9 / 10^9
-	if !ok || ns == 0 {
-		return 0, false
-	}
-	n, ok := clock.Hz(ns).ToNanos(c)
-	return clock.Hz(n), ok
+	return reps[0], err
 }

@@ -2,6 +2,7 @@ package ftrace
 
 import (
 	"bytes"
+	"sync"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
 )
@@ -68,7 +69,7 @@ type exitName struct {
 	vendor vendor
 }
 
-func exitTable() map[string]exitName {
+var exitTable = sync.OnceValue(func() map[string]exitName {
 	m := map[string]exitName{}
 	for _, r := range exitRows {
 		for _, n := range []struct {
@@ -81,20 +82,20 @@ func exitTable() map[string]exitName {
 		}
 	}
 	return m
-}
+})
 
 // lookUpExit finds a reason by its printed text, which may carry flags after the
 // name (FAILED_VMENTRY) and bcc's prefix before it.
-func (d *Decoder) lookUpExit(text []byte) exitName {
+func lookUpExit(text []byte) exitName {
 	text = bytes.TrimPrefix(text, []byte("EXIT_REASON_"))
-	if n, ok := d.exits[string(text)]; ok {
+	if n, ok := exitTable()[string(text)]; ok {
 		return n
 	}
 	name := token(text)
 	if bytes.Contains(text[len(name):], []byte("FAILED_VMENTRY")) {
 		return exitName{trace.ExitEntryFailure, vendorIntel}
 	}
-	if n, ok := d.exits[string(name)]; ok {
+	if n, ok := exitTable()[string(name)]; ok {
 		return n
 	}
 	// SVM prints control-register and exception exits as read_cr0, excp_14 or

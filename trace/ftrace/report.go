@@ -6,36 +6,66 @@ import (
 	"strings"
 )
 
-// Report says what a trace is, what it lacks and what follows from that.
-type Report struct {
+// Facts are what reading a trace shows, whichever VM is decoded.
+type Facts struct {
 	File    string
 	Printer Printer
 	// Kernel are the releases that print such lines. Contradicts is true if no
 	// one release prints them all, as with back-ported changes.
 	Kernel      Era
 	Contradicts bool
-	vendor      vendor
 	Unit        Unit
-	Time        TimeBase
-	// TimeFrom says where the tie between time stamps and guest TSC comes from;
-	// empty if there is none.
-	TimeFrom string
-	VCPUs    []VCPUThread
-	// Lines are the lines read, Events the events made of them, Inferred those
-	// of them that were deduced.
-	Lines, Events, Inferred uint64
-	First, Last             uint64 // time stamps
-	Lost, Gaps              uint64
-	OtherVM                 uint64 // lines of vCPUs that belong to another VM
-	NoGuestTSC              uint64 // deadlines that could not be placed in time
+	// Lines are the records read.
+	Lines uint64
 	// Bad counts the lines that could not be read; Problems are the first.
 	Bad      uint64
 	Problems []*ParseError
-	// Unknown counts lines by events that are not known.
+	// Segments is how many parts there are whose times go back to before the part
+	// before; they are merged. BackAt is the line where the second begins.
+	Segments, BackAt int
+	// Doubles counts lines that two segments hold alike, given once; FirstDouble
+	// is the first. TooLate counts lines left out since they come too long after
+	// later ones.
+	Doubles, TooLate uint64
+	FirstDouble      int
+	FirstTooLate     int
+	// Unknown counts records by events that are not known.
 	Unknown map[string]*uint64
+}
+
+// Report says what a trace tells of a VM, what it lacks and what follows from
+// that.
+type Report struct {
+	Facts
+	vendor vendor
+	Time   TimeFit
+	VCPUs  []VCPUThread
+	// Events are the events made, Inferred those of them that were deduced.
+	Events, Inferred uint64
+	First, Last      uint64 // time stamps
+	Lost, Gaps       uint64
+	OtherVM          uint64 // lines of vCPUs that belong to another VM
+	NoGuestTSC       uint64 // deadlines that could not be placed in time
+	NoRate           uint64 // timers whose length in cycles is not known
+	// Withheld counts events that cannot be true; Impossible are the first.
+	Withheld   uint64
+	Impossible []Impossible
 	// Missing are events that the trace does not hold, each with what cannot be
 	// concluded without it.
 	Missing []Gap
+}
+
+// Impossible is an event that contradicts those before it.
+type Impossible struct {
+	Line int // line or record that led to it
+	Why  string
+}
+
+func (r *Report) withhold(line int, why string) {
+	r.Withheld++
+	if len(r.Impossible) < maxProblems {
+		r.Impossible = append(r.Impossible, Impossible{line, why})
+	}
 }
 
 // VCPUThread is a vCPU with its thread.
@@ -53,14 +83,26 @@ const (
 	maxUnknown  = 1000
 )
 
-func (r *Report) bad(e *ParseError) {
+func (f *Facts) double(line int) {
+	if f.Doubles++; f.Doubles == 1 {
+		f.FirstDouble = line
+	}
+}
+
+func (f *Facts) late(line int) {
+	if f.TooLate++; f.TooLate == 1 {
+		f.FirstTooLate = line
+	}
+}
+
+func (r *Facts) bad(e *ParseError) {
 	r.Bad++
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, e)
 	}
 }
 
-func (r *Report) unknown(name []byte) {
+func (r *Facts) unknown(name []byte) {
 	if n := r.Unknown[string(name)]; n != nil {
 		*n++
 		return
@@ -102,9 +144,6 @@ var needed = []struct {
 }
 
 func (r *Report) finish(d *Decoder) {
-	if d.time.Guest && r.TimeFrom == "" {
-		r.TimeFrom = "the caller"
-	}
 	r.Missing = nil
 	for _, n := range needed {
 		found := false
@@ -119,11 +158,12 @@ func (r *Report) finish(d *Decoder) {
 
 // seen reports whether an event or an alias of a probe occurred.
 func (d *Decoder) seen(name string) bool {
-	if e := d.table[name]; e != nil && e.count > 0 {
+	t := d.table.byName
+	if e := t[name]; e != nil && d.counts[e.id] > 0 {
 		return true
 	}
 	for alias, of := range aliases {
-		if of == name && d.table[alias].count > 0 {
+		if of == name && d.counts[t[alias].id] > 0 {
 			return true
 		}
 	}
@@ -131,20 +171,24 @@ func (d *Decoder) seen(name string) bool {
 }
 
 // Vendor is "Intel", "AMD" or "unknown", by the names of exit reasons.
-func (r *Report) Vendor() string { return [...]string{"unknown", "Intel", "AMD"}[r.vendor] }
+func (r *Report) Vendor() string { return r.vendor.String() }
+
+func (v vendor) String() string { return [...]string{"unknown", "Intel", "AMD"}[v] }
 
 // Text is the report for people, lines of at most 100 columns but for names.
 func (r *Report) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "format    printed by %s, kernel %s, vendor %s, clock in %s\n", r.Printer, r.Kernel, r.Vendor(),
-		[...]string{"no unit", "seconds", "TSC cycles"}[r.Unit])
-	if r.Contradicts {
-		b.WriteString("          no one release prints all of these forms: a kernel with back-ports\n")
+	r.Facts.text(&b, r.vendor)
+	fmt.Fprintf(&b, "events    %d (%d inferred)", r.Events, r.Inferred)
+	if r.OtherVM > 0 {
+		fmt.Fprintf(&b, "; %d records of other VMs left out", r.OtherVM)
 	}
-	fmt.Fprintf(&b, "read      %d lines, %d events (%d inferred), %d not readable, %d of another VM\n", r.Lines, r.Events,
-		r.Inferred, r.Bad, r.OtherVM)
-	for _, p := range r.Problems {
-		fmt.Fprintf(&b, "          %s\n", p)
+	b.WriteByte('\n')
+	if r.Withheld > 0 {
+		fmt.Fprintf(&b, "withheld  %d events that cannot be true after those before them; the first:\n", r.Withheld)
+		for _, x := range r.Impossible[:min(3, len(r.Impossible))] {
+			fmt.Fprintf(&b, "          line %d: %s\n", x.Line, x.Why)
+		}
 	}
 	if r.Gaps > 0 {
 		fmt.Fprintf(&b, "lost      %d events in %d gaps\n", r.Lost, r.Gaps)
@@ -152,14 +196,69 @@ func (r *Report) Text() string {
 	for _, v := range r.VCPUs {
 		fmt.Fprintf(&b, "vcpu %-4d thread %d %s\n", v.VCPU, v.PID, v.Comm)
 	}
-	if r.TimeFrom != "" {
-		fmt.Fprintf(&b, "time      tied to the guest's TSC by %s\n", r.TimeFrom)
-	} else {
-		b.WriteString("time      not tied to the guest's TSC: TSC-deadline lateness withheld; record with the x86-tsc\n" +
-			"          clock and kvm_write_tsc_offset from before the VM starts\n")
-	}
+	b.WriteString(r.timeText())
 	for _, g := range r.Missing {
 		fmt.Fprintf(&b, "missing   %s: withheld: %s\n", g.Event, g.Withheld)
+	}
+	return b.String()
+}
+
+// text is what reading the trace showed.
+func (f *Facts) text(b *strings.Builder, v vendor) {
+	fmt.Fprintf(b, "format    printed by %s, kernel %s, vendor %s, clock in %s\n", f.Printer, f.Kernel, v,
+		[...]string{"no unit", "seconds", "TSC cycles"}[f.Unit])
+	if f.Contradicts {
+		b.WriteString("          no one release prints all of these forms: a kernel with back-ports\n")
+	}
+	fmt.Fprintf(b, "read      %d records, %d lines not readable\n", f.Lines, f.Bad)
+	for _, p := range f.Problems {
+		fmt.Fprintf(b, "          %s\n", p)
+	}
+	if f.Segments > 1 {
+		fmt.Fprintf(b, "order     %d parts one after the other (times go back at line %d): merged by time\n", f.Segments,
+			f.BackAt)
+	} else if f.BackAt != 0 {
+		fmt.Fprintf(b, "order     times go back often (first at line %d): sorted\n", f.BackAt)
+	}
+	if f.Doubles > 0 {
+		fmt.Fprintf(b, "double    %d lines occur in two parts alike (first at line %d) and count once: the same capture twice\n",
+			f.Doubles, f.FirstDouble)
+	}
+	if f.TooLate > 0 {
+		fmt.Fprintf(b, "withheld  %d lines that come too long after later ones to be sorted in (first: line %d)\n", f.TooLate,
+			f.FirstTooLate)
+	}
+}
+
+// timeText says what is known of the clock, and what is withheld for what is not.
+func (r *Report) timeText() string {
+	var b strings.Builder
+	t := &r.Time
+	switch {
+	case t.RateFrom != "":
+		fmt.Fprintf(&b, "rate      %d kHz: %s\n", t.Hz.KHz(), t.RateFrom)
+	case r.Unit == Nanos:
+		b.WriteString("rate      the TSC rate is not known: a cycle stands for a nanosecond of the trace's clock; --tsc-khz tells it\n")
+	default:
+		b.WriteString("rate      the TSC rate is not known: cycles only, no times in seconds; --tsc-khz tells it\n")
+	}
+	switch {
+	case t.TieFrom != "":
+		fmt.Fprintf(&b, "time      tied to the guest's TSC by %s", t.TieFrom)
+		if t.Residual > 0 {
+			fmt.Fprintf(&b, ", residual %.0f cycles", t.Residual)
+		}
+		b.WriteByte('\n')
+	default:
+		b.WriteString("time      not tied to the guest's TSC: TSC-deadline lateness withheld; record hrtimer_start and\n" +
+			"          hrtimer_expire_entry too, or kvm_write_tsc_offset with the x86-tsc clock\n")
+	}
+	if r.NoGuestTSC > 0 {
+		fmt.Fprintf(&b, "withheld  %d deadlines whose place in time is not known\n", r.NoGuestTSC)
+	}
+	if r.NoRate > 0 {
+		fmt.Fprintf(&b, "withheld  %d one-shot or periodic timers: without the TSC rate their length in cycles is not known\n",
+			r.NoRate)
 	}
 	return b.String()
 }

@@ -74,6 +74,8 @@ var forms = []row{
 		options: []string{" mode={mode:w}", " was_armed={old:d}"}, handle: (*Decoder).hrtimerStart},
 	{event: "hrtimer_expire_entry", form: "hrtimer={ptr:x} function={what:t} now={now:d}",
 		handle: (*Decoder).hrtimerExpire},
+	{event: "hrtimer_expire_entry", form: "hrtimer={ptr:x} now={now:d} function={what:t}", printer: TraceCmd,
+		handle: (*Decoder).hrtimerExpire},
 
 	{event: "tracing_mark_write", form: "{what:t}", handle: (*Decoder).mark},
 	{event: "print", form: "{value:x}: {what:t}", printer: TraceCmd, handle: (*Decoder).mark},

@@ -100,6 +100,11 @@ func (d *Decoder) initialCount(v *vcpu, l *rawLine, count uint64) {
 		return
 	}
 	period := clock.Nanos(count * divisor(v.tdcr))
+	if d.time.Hz == 0 {
+		d.report.NoRate++
+		v.armed, v.target = false, 0
+		return
+	}
 	cycles := clock.TSC(clock.NewScale(d.time.Hz).Cycles(uint64(period)))
 	d.arm(d.now, v, l, d.now+cycles, mode, count, period, inferred)
 }
@@ -169,7 +174,8 @@ func (d *Decoder) expireUnseen(v *vcpu, l *rawLine, vec uint64) {
 	if v.pending || !v.armed || v.lvttKnown && vec != v.timerVector() {
 		return
 	}
-	if early, ok := d.time.Hz.ToCycles(maxAdvance); !ok || d.now+early < v.target {
+	early, _ := d.time.Hz.ToCycles(maxAdvance) // 0 if the rate is not known
+	if d.now+early < v.target {
 		return
 	}
 	d.expire(v, l, v.backing != trace.BackHV, true)
@@ -220,7 +226,7 @@ func (d *Decoder) wait(l *rawLine, m *match) {
 	switch {
 	case l.irq():
 		place = trace.WaitCallback
-	case d.report.Kernel.Until != 0 && d.report.Kernel.Until <= V(5, 2):
+	case d.facts.Kernel.Until != 0 && d.facts.Kernel.Until <= V(5, 2):
 		place = trace.WaitEarly
 	}
 	d.emit(v, l, trace.KindWait, waited > 0, uint64(delta), uint64(waited), uint64(limit), uint64(place))
@@ -248,7 +254,7 @@ func (d *Decoder) tscOffset(l *rawLine, m *match) {
 	if !d.time.Guest {
 		d.time = TimeBase{Hz: d.time.Hz, Stamp: l.ts, TSC: clock.TSC(l.ts + next), Guest: true, Set: true}
 		d.now = d.time.TSC
-		d.report.TimeFrom = "the event kvm_write_tsc_offset"
+		d.report.Time.TieFrom = "kvm_write_tsc_offset"
 	}
 	old := v.offset
 	had := v.hasOffset

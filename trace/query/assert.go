@@ -30,6 +30,9 @@ func ParseAssertion(src string) (*Assertion, error) {
 // String returns the source.
 func (a *Assertion) String() string { return a.prog.String() }
 
+// NeedsRate reports whether the assertion compares cycles with seconds.
+func (a *Assertion) NeedsRate() bool { return a.prog.NeedsRate() }
+
 // Check reports whether the assertion holds for the run. If not, why is a
 // sentence with the figures: "p99(late) is 6.2us, not < 5us".
 func (a *Assertion) Check(h *trace.Header, s *trace.State) (holds bool, why string) {

@@ -32,6 +32,26 @@ func (p *Program[C]) Explain(c C, hz clock.Hz) string {
 	return strings.Join(p.root.why(c, hz, t), "; ")
 }
 
+// NeedsRate reports whether the expression compares cycles with seconds: where
+// the TSC rate is not known it has no value.
+func (p *Program[C]) NeedsRate() bool { return needsRate(p.root) }
+
+func needsRate[C any](s step[C]) bool {
+	switch s := s.(type) {
+	case *notStep[C]:
+		return needsRate(s.x)
+	case *pairStep[C]:
+		return needsRate(s.l) || needsRate(s.r)
+	case *numberStep[C]:
+		other := s.literal.Unit
+		if s.y != nil {
+			other = s.y.Unit
+		}
+		return s.x.Unit == Cycles && other == Nanos || s.x.Unit == Nanos && other == Cycles
+	}
+	return false
+}
+
 // step is a node of a program. why lists the sentences that say that the node is
 // what eval made of it.
 type step[C any] interface {
