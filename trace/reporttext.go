@@ -310,10 +310,10 @@ func (t *reportText) halts() {
 	t.section("halts", "halts")
 	words := fmt.Sprintf("polling %d, blocked %d", h.Polling, h.Blocked)
 	if sum(h.Wakes) != 0 {
-		words += fmt.Sprintf("; woken by %s; %d while polling", countList(h.Wakes), h.Polled)
 		if t.r.Hz != 0 {
-			words += "; halted for " + duration(h.HaltedNS)
+			words += "; " + duration(h.HaltedNS) + " halted"
 		}
+		words += fmt.Sprintf("; woken by %s; %d while polling", countList(h.Wakes), h.Polled)
 	}
 	t.line("halts", words)
 }
