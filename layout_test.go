@@ -28,7 +28,9 @@ var arrows = map[string]string{
 	"trace":                 "internal/clock internal/prose",
 	"trace/kernel":          "trace trace/kernel/rule lapic internal/clock internal/prose",
 	"trace/kernel/rule":     "",
-	"trace/ftrace":          "trace internal/clock",
+	"trace/ftrace":          "trace trace/ftrace/ringbuf trace/ftrace/tracedat internal/clock",
+	"trace/ftrace/ringbuf":  "",
+	"trace/ftrace/tracedat": "trace/ftrace/ringbuf",
 	"trace/export":          "trace internal/clock",
 	"trace/interval":        "trace internal/clock",
 	"trace/explain":         "trace trace/interval internal/clock internal/prose",
@@ -65,12 +67,13 @@ var foreign = map[string]string{
 	"trace": "github.com/klauspost/compress github.com/HdrHistogram/ github.com/charmbracelet/x/ansi",
 	"ui": "github.com/charmbracelet/ github.com/NimbleMarkets/ntcharts golang.org/x/arch github.com/muesli/termenv " +
 		"github.com/lrstanley/bubblezone github.com/sahilm/fuzzy",
-	"vmm/kvm":         "golang.org/x/sys",
-	"internal/quiet":  "github.com/charmbracelet/",
-	"internal/prose":  "github.com/charmbracelet/x/ansi",
-	"internal/golden": "github.com/google/go-cmp",
-	"vmm/vmmtest":     "*",
-	"screenshots":     "*",
+	"trace/ftrace/tracedat": "github.com/klauspost/compress",
+	"vmm/kvm":               "golang.org/x/sys",
+	"internal/quiet":        "github.com/charmbracelet/",
+	"internal/prose":        "github.com/charmbracelet/x/ansi",
+	"internal/golden":       "github.com/google/go-cmp",
+	"vmm/vmmtest":           "*",
+	"screenshots":           "*",
 }
 
 // fences are imports that only the named packages may have.

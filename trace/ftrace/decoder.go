@@ -18,6 +18,8 @@ type Options struct {
 	// cycles to the guest's TSC.
 	TSCOffset    uint64
 	HasTSCOffset bool
+	sharedTimers map[uint64]bool
+	rateFrom     string // where Time.Hz comes from, if not from the caller
 	// Kernel is the release that printed the trace, 0 if not known.
 	Kernel Version
 	// Advance is timer_advance_ns, 0 if not known or off.

@@ -18,6 +18,7 @@ func (d *Decoder) entry(l *rawLine, m *match) {
 	d.release(v)
 	d.expireNow(v, l)
 	d.flushFast(v, l, true)
+	d.flushEntry(v)
 	e := &v.entry
 	e.on, e.at, e.pcpu, e.rip = true, d.now, l.pcpu(), m.num[fRIP]
 	e.vector = v.injected

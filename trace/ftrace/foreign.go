@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace/tracedat"
 )
 
 // ForeignError says that a file is no kernel trace, and what it is.
@@ -49,23 +51,27 @@ var foreigners = []struct {
 // sniffSize is how much of a file is looked at to tell what it is.
 const sniffSize = 16 << 10
 
-// recognize returns an error for what is known to be no kernel trace.
-func recognize(in Input) error {
+// recognize tells a trace.dat from text. What is known to be no kernel trace is an
+// error.
+func recognize(in Input) (dat bool, err error) {
 	b := make([]byte, min(sniffSize, in.Size))
 	n, err := in.ReadAt(b, 0)
 	if err != nil && err != io.EOF {
-		return fmt.Errorf("reading %s: %w", in.Name, err)
+		return false, fmt.Errorf("reading %s: %w", in.Name, err)
 	}
 	b = b[:n]
+	if bytes.HasPrefix(b, tracedat.Magic) {
+		return true, nil
+	}
 	if bytes.IndexByte(b, 0) >= 0 {
-		return &ForeignError{in.Name, "binary data of a form that is not known"}
+		return false, &ForeignError{in.Name, "binary data of a form that is not known"}
 	}
 	for _, f := range foreigners {
 		if inOrder(b, f.words) {
-			return &ForeignError{in.Name, f.what}
+			return false, &ForeignError{in.Name, f.what}
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func inOrder(b []byte, words []string) bool {

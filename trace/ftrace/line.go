@@ -12,9 +12,10 @@ const (
 	TraceCmd           // trace-cmd report with its plugins
 	Perf               // perf script
 	Bare               // pasted lines without task and CPU
+	TraceDat           // the file of trace-cmd record
 )
 
-var printerNames = [...]string{"unknown", "the kernel", "trace-cmd report", "perf script", "bare lines"}
+var printerNames = [...]string{"unknown", "the kernel", "trace-cmd report", "perf script", "bare lines", "trace-cmd record"}
 
 // String names the printer as reports do.
 func (p Printer) String() string { return printerNames[p] }

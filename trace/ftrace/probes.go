@@ -87,6 +87,16 @@ func parseProbe(body []byte) (a probeArgs) {
 	}
 }
 
+// number takes an argument of a binary record.
+func (a *probeArgs) number(name string, n uint64) {
+	switch name {
+	case "vcpu", "apic", "timer":
+		a.ptr = n
+	case "ret", "fp", "from_fn", "data":
+		a.val, a.ok = n, true
+	}
+}
+
 func (a *probeArgs) argument(name, value []byte) {
 	switch string(name) {
 	case "vcpu", "apic", "timer":

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/ftrace/tracedat"
 )
 
 // maxLine bounds the length of a line that is looked at.
@@ -37,7 +39,9 @@ type Trace struct {
 	vendor   vendor
 	segments []segment
 	windowed bool
-	deltas   bool // stamps are distances from the line before
+	dat      *tracedat.File // if it is one
+	cutAt    uint64         // records after which a stopped pass ended, 0 if it did not
+	deltas   bool           // stamps are distances from the line before
 }
 
 // Open looks over a trace. It reads it once from end to end in bounded memory; if
@@ -49,11 +53,15 @@ func Open(ctx context.Context, in Input, o Options, tell Progress) (*Trace, erro
 	o.File = in.Name
 	t := &Trace{in: in, opts: o}
 	t.File, t.Kernel = in.Name, Era{o.Kernel, o.Kernel}
-	if err := recognize(in); err != nil {
-		return nil, err
-	}
 	s := newSurvey(o)
-	if err := t.overText(ctx, s, tell); err != nil {
+	over := t.overText
+	switch isDat, err := recognize(in); {
+	case err != nil:
+		return nil, err
+	case isDat:
+		over = t.overDat
+	}
+	if err := over(ctx, s, tell); err != nil {
 		return nil, err
 	}
 	if t.Printer == Perf && s.differences() {
@@ -75,13 +83,14 @@ func Open(ctx context.Context, in Input, o Options, tell Progress) (*Trace, erro
 		return nil, &ForeignError{in.Name, fmt.Sprintf("a trace of %d records, but none of KVM's: record with -e kvm", t.Lines)}
 	}
 	t.vendor = s.vendor
+	t.opts.sharedTimers = s.shared
 	t.VMs = s.group()
 	if len(t.VMs) == 0 {
 		t.VMs = []*VM{{}}
 	}
 	sortVMs(t.VMs)
 	for _, v := range t.VMs {
-		v.Time = s.tie(v, t.Unit, o.Time)
+		v.Time = s.tie(v, t.Unit, t.opts.Time)
 	}
 	return t, nil
 }
@@ -140,8 +149,44 @@ func (t *Trace) split(at int64, line int) {
 	t.segments = append(t.segments, segment{at, t.in.Size, line})
 }
 
+// overDat is the first pass over a trace.dat.
+func (t *Trace) overDat(ctx context.Context, s *survey, tell Progress) error {
+	var err error
+	if t.dat, err = tracedat.Open(t.in, t.in.Size); err != nil {
+		return fmt.Errorf("%s: %w", t.in.Name, err)
+	}
+	if _, ok := clockUnit(t.dat.Clock); !ok {
+		return &ForeignError{t.in.Name, notTimes[t.dat.Clock]}
+	}
+	if t.dat.Hz != 0 && t.opts.Time.Hz == 0 {
+		t.opts.Time.Hz, t.opts.rateFrom = clock.Hz(t.dat.Hz), "trace-cmd's option TSC2NSEC"
+		s.opts = t.opts
+	}
+	src, err := t.source(&t.Facts)
+	if err != nil {
+		return err
+	}
+	var r record
+	for n := 0; ; n++ {
+		if n&(1<<12-1) == 0 && ctx.Err() != nil {
+			t.Cut, t.cutAt = true, t.Lines
+			return nil
+		}
+		if err := src.next(&r); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", t.in.Name, err)
+		}
+		s.take(&r)
+	}
+}
+
 // source opens the trace for the second pass.
 func (t *Trace) source(f *Facts) (source, error) {
+	if t.dat != nil {
+		unit, _ := clockUnit(t.dat.Clock)
+		return datSource(t.dat, unit, f)
+	}
 	if len(t.segments) == 1 {
 		s := openSegment(t.in, t.segments[0], newParser(f, t.opts), 1<<20)
 		s.deltas = t.deltas
@@ -150,11 +195,11 @@ func (t *Trace) source(f *Facts) (source, error) {
 		}
 		return s, nil
 	}
-	var parts []*textSource
+	var parts []source
 	for _, g := range t.segments {
 		parts = append(parts, openSegment(t.in, g, newParser(f, t.opts), 64<<10))
 	}
-	return newMerge(parts, f)
+	return newMerge(parts, f, true)
 }
 
 // Header describes VM number n of the trace as a run.
@@ -188,6 +233,9 @@ func (t *Trace) Decode(ctx context.Context, sinks []trace.Sink, tell Progress) (
 			if err = ctx.Err(); err != nil {
 				break
 			}
+		}
+		if t.cutAt != 0 && f.Lines >= t.cutAt {
+			break
 		}
 		if err = src.next(&r); err != nil {
 			if errors.Is(err, io.EOF) {

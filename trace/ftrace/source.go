@@ -65,8 +65,7 @@ type textSource struct {
 	sum    uint64 // of them
 	ahead  []aheadLine
 	joined []byte
-	order  int    // of the segment in the text
-	rec    record // the record that waits in a merge
+	prev   []byte // the line that was read last
 }
 
 // aheadLine is a line that was read to see whether it goes on with the one before.
@@ -91,6 +90,9 @@ func (t *textSource) next(r *record) error {
 		ok, bad := t.p.parse(b, r)
 		if bad != nil {
 			if ok = t.join(b, r); !ok {
+				if t.tail(b, r) {
+					continue
+				}
 				if err := t.p.reject(bad); err != nil {
 					return err
 				}
@@ -99,6 +101,7 @@ func (t *textSource) next(r *record) error {
 		if !ok {
 			continue
 		}
+		t.prev = append(t.prev[:0], b...)
 		if t.deltas && !r.gap {
 			t.sum += r.ts
 			r.ts = t.sum
@@ -123,6 +126,17 @@ func (t *textSource) read() (b []byte, err error) {
 
 // maxJoin is into how many lines a mail program breaks one.
 const maxJoin = 4
+
+// tail reports whether a line that cannot be read is the end of the one before,
+// which could be read without it.
+func (t *textSource) tail(b []byte, r *record) bool {
+	t.joined = append(append(t.joined[:0], bytes.TrimRight(t.prev, " \t\r\n")...), ' ')
+	t.joined = append(t.joined, bytes.TrimSpace(unquote(b))...)
+	lines := t.p.facts.Lines
+	ok, bad := t.p.parse(t.joined, r)
+	t.p.facts.Lines = lines
+	return ok && bad == nil && len(t.prev) > 0
+}
 
 // join reads a line that cannot be read alone together with those after it, as a
 // mail program breaks them. Lines that begin a record themselves are not taken.
@@ -155,15 +169,23 @@ func (t *textSource) join(b []byte, r *record) bool {
 	return false
 }
 
-// merge gives the records of segments by their times; of equal times, those of
-// the earlier segment come first. A line that two segments hold alike is given
-// once: the same capture was put together with itself.
+// merge gives the records of several sources by their times; of equal times,
+// those of the earlier source come first. A line that two segments of a text hold
+// alike is given once: the same capture was put together with itself.
 type merge struct {
 	heads   mergeHeap
-	current *textSource // its record was given last
-	seen    []seenLine  // lines of the present time
+	current *head      // its record was given last
+	seen    []seenLine // lines of the present time
 	at      uint64
 	facts   *Facts
+	text    bool // the sources are segments of one text
+}
+
+// head is a source with its next record.
+type head struct {
+	src   source
+	order int
+	rec   record
 }
 
 type seenLine struct {
@@ -172,7 +194,7 @@ type seenLine struct {
 	hash  uint64
 }
 
-type mergeHeap []*textSource
+type mergeHeap []*head
 
 func (h mergeHeap) Len() int { return len(h) }
 func (h mergeHeap) Less(i, j int) bool {
@@ -180,7 +202,7 @@ func (h mergeHeap) Less(i, j int) bool {
 	return a.ts < b.ts || a.ts == b.ts && h[i].order < h[j].order
 }
 func (h mergeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *mergeHeap) Push(x any)   { *h = append(*h, x.(*textSource)) }
+func (h *mergeHeap) Push(x any)   { *h = append(*h, x.(*head)) }
 func (h *mergeHeap) Pop() any {
 	old := *h
 	x := old[len(old)-1]
@@ -188,12 +210,12 @@ func (h *mergeHeap) Pop() any {
 	return x
 }
 
-func newMerge(parts []*textSource, f *Facts) (*merge, error) {
-	m := &merge{facts: f}
-	for i, t := range parts {
-		t.order = i
-		if err := t.next(&t.rec); err == nil {
-			m.heads = append(m.heads, t)
+func newMerge(parts []source, f *Facts, text bool) (*merge, error) {
+	m := &merge{facts: f, text: text}
+	for i, s := range parts {
+		h := &head{src: s, order: i}
+		if err := s.next(&h.rec); err == nil {
+			m.heads = append(m.heads, h)
 		} else if err != io.EOF {
 			return nil, err
 		}
@@ -207,7 +229,7 @@ func (m *merge) next(r *record) error {
 		if t := m.current; t != nil {
 			m.current = nil
 			ts := t.rec.ts
-			switch err := t.next(&t.rec); {
+			switch err := t.src.next(&t.rec); {
 			case err == io.EOF:
 				heap.Pop(&m.heads)
 			case err != nil:
@@ -224,7 +246,7 @@ func (m *merge) next(r *record) error {
 		}
 		t := m.heads[0]
 		m.current = t
-		if !t.rec.gap && m.double(t) {
+		if m.text && !t.rec.gap && m.double(t) {
 			m.facts.double(t.rec.line)
 			continue
 		}
@@ -234,7 +256,7 @@ func (m *merge) next(r *record) error {
 }
 
 // double reports whether another segment gave the line already.
-func (m *merge) double(t *textSource) bool {
+func (m *merge) double(t *head) bool {
 	if t.rec.ts != m.at {
 		m.seen, m.at = m.seen[:0], t.rec.ts
 	}

@@ -14,6 +14,7 @@ type survey struct {
 	opts    Options
 	threads map[int32]*thread
 	byTimer map[uint64]*thread // addresses of LAPIC timers
+	shared  map[uint64]bool    // those of more than one thread
 	nows    points             // stamp by CLOCK_MONOTONIC, as hrtimer interrupts read it
 	clock   clockClass
 	offsets []offsetWrite
@@ -63,7 +64,7 @@ const (
 )
 
 func newSurvey(o Options) *survey {
-	return &survey{opts: o, threads: map[int32]*thread{}, byTimer: map[uint64]*thread{}}
+	return &survey{opts: o, threads: map[int32]*thread{}, byTimer: map[uint64]*thread{}, shared: map[uint64]bool{}}
 }
 
 // differences reports whether the stamps are distances from the line before, as
@@ -126,9 +127,7 @@ func (s *survey) events(r *record) {
 		}
 	case "hrtimer_start":
 		if t := s.threads[r.pid]; t != nil && !r.irq() && bytes.HasPrefix(r.text[fWhat], apicTimerFn) {
-			if len(s.byTimer) < maxTimers {
-				s.byTimer[r.num[fPtr]] = t
-			}
+			s.timer(r.num[fPtr], t)
 			if t.armed {
 				t.started.add(r.num[fTime], t.deadline)
 			}
@@ -139,6 +138,18 @@ func (s *survey) events(r *record) {
 		if len(s.offsets) < maxOffsets {
 			s.offsets = append(s.offsets, offsetWrite{r.pid, r.num[fVCPU], r.ts, r.num[fValue]})
 		}
+	}
+}
+
+// timer notes whose LAPIC timer lies at an address. Where two threads start one at
+// the same, as two VMs may in traces of hashed addresses, only the CPU tells them
+// apart.
+func (s *survey) timer(ptr uint64, t *thread) {
+	switch o := s.byTimer[ptr]; {
+	case o == nil && len(s.byTimer) < maxTimers:
+		s.byTimer[ptr] = t
+	case o != nil && o != t:
+		s.shared[ptr] = true
 	}
 }
 

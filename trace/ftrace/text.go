@@ -97,6 +97,10 @@ func (p *parser) body(r *record) (ok bool, bad *ParseError) {
 		p.narrow(fm.row)
 		return true, nil
 	}
+	if b := bound(e.name); b != nil && pairs(r.rawLine.body, b, r) {
+		r.row = e.forms[0].row
+		return true, nil
+	}
 	f.Lines--
 	return false, p.bad(r.bodyAt+best, "no known form of "+e.name+" fits from here on")
 }

@@ -28,6 +28,9 @@ func (s *survey) tie(v *VM, unit Unit, given TimeBase) TimeFit {
 	f := TimeFit{TimeBase: given}
 	if given.Hz != 0 {
 		f.RateFrom = "given"
+		if s.opts.rateFrom != "" {
+			f.RateFrom = s.opts.rateFrom
+		}
 	}
 	if given.Set {
 		f.TieFrom = "given"

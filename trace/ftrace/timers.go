@@ -273,7 +273,7 @@ var apicTimerFn = []byte("apic_timer_fn")
 
 func (d *Decoder) hrtimerStart(l *rawLine, m *match) {
 	if v := d.thread(l); v != nil && !l.irq() && bytes.HasPrefix(m.text[fWhat], apicTimerFn) {
-		v.timer = m.num[fPtr]
+		v.timer, v.timerCPU = m.num[fPtr], l.cpu
 	}
 }
 
@@ -282,6 +282,9 @@ func (d *Decoder) hrtimerExpire(l *rawLine, m *match) {
 		return
 	}
 	v := d.byTimer(m.num[fPtr])
+	if v != nil && d.opts.sharedTimers[m.num[fPtr]] && v.timerCPU != l.cpu {
+		v = nil // a pinned timer fires where it was started: it is another VM's
+	}
 	d.setTimer(l, v)
 	if v != nil {
 		d.fire(v, l, trace.BackSW)

@@ -12,6 +12,7 @@ type vcpu struct {
 	// ptr and apic are the kernel's addresses of it, once a probe in its thread
 	// showed them; timer is the hrtimer's.
 	ptr, apic, timer uint64
+	timerCPU         int16 // where the hrtimer was started last
 
 	inGuest, seen bool
 	exit          trace.ExitReason
