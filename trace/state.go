@@ -11,6 +11,9 @@ type State struct {
 	// First and Now are the least and the greatest TSC applied.
 	First, Now clock.TSC
 	Hz         clock.Hz
+	// FromReset says that the run began with the vCPUs' reset: a register that no
+	// event wrote has its reset value.
+	FromReset bool
 	Kinds      [NumKinds]uint64
 	// Inferred counts the events with FlagInferred by kind.
 	Inferred [NumKinds]uint64
@@ -195,7 +198,7 @@ type End struct {
 // and keeps its memory.
 func (s *State) Reset(h *Header) {
 	old := *s
-	*s = State{Hz: h.Hz, Knobs: h.Knobs,
+	*s = State{Hz: h.Hz, Knobs: h.Knobs, FromReset: h.Engine == "model" || h.Engine == "kvm",
 		VCPUs: old.VCPUs[:0], KnobTurns: old.KnobTurns, Bookmarks: old.Bookmarks, Chains: old.Chains,
 		Scatter: old.Scatter, Exits: old.Exits, KickLedger: old.KickLedger, Advances: old.Advances,
 		Console: old.Console, Samples: old.Samples, Stretches: old.Stretches, Tasks: old.Tasks}

@@ -259,11 +259,19 @@ func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, 
 		if o.deadline != 0 {
 			return fail(ExitInput, "there is no deadline %d in this run, or it closed before the first event kept", o.deadline)
 		}
-		return fail(ExitInput, "no deadline of this run reached its handler")
+		if len(bugs) == 0 {
+			return fail(ExitInput, "no deadline of this run reached its handler")
+		}
+		return o.write(w, explain.Nothing(h, bugs))
 	}
 	x := explain.Explain(h, st, c)
 	x.Findings = bugs
 	o.check(x, c, st, again)
+	return o.write(w, x)
+}
+
+// write prints an explanation in the form asked for.
+func (o *explainOptions) write(w io.Writer, x *explain.Explanation) error {
 	if o.run.json {
 		return document(w, "ticktrap.explain", x)
 	}

@@ -103,6 +103,14 @@ func (x *Explanation) Settings() []Setting {
 	return out
 }
 
+// Nothing is the explanation of a run none of whose deadlines can be explained:
+// the findings are all there is to say.
+func Nothing(h *trace.Header, findings []Finding) *Explanation {
+	return &Explanation{Provenance: h.Provenance.String(), Engine: h.Engine, Hz: uint64(h.Hz),
+		Verdict: "No deadline of this run reached its handler.", Steps: []Step{}, Causes: []Cause{}, Withheld: []string{},
+		Findings: findings, Checks: []Check{}}
+}
+
 // Explain explains chain c of the state s of the run that h describes. The
 // state should be one soon after the handler ran: older exits have left its ring.
 func Explain(h *trace.Header, s *trace.State, c *trace.Chain) *Explanation {

@@ -40,9 +40,12 @@ func apicOff(_ *trace.State, v *trace.VCPU, _ uint8) (string, bool) {
 // seenReg reports whether the register at an xAPIC offset was seen.
 func seenReg(v *trace.VCPU, off uint) bool { return v.APIC.Seen>>(off>>4)&1 != 0 }
 
-func svrOff(_ *trace.State, v *trace.VCPU, _ uint8) (string, bool) {
+func svrOff(s *trace.State, v *trace.VCPU, _ uint8) (string, bool) {
+	if !seenReg(v, 0xf0) { // 0xff after a reset: bit 8 is 0
+		return "SVR was never written, and bit 8 (APIC software enable) is 0 after a reset", s.FromReset && v.APIC.Seen != 0
+	}
 	return fmt.Sprintf("SVR is %#x: bit 8 (APIC software enable) is 0", v.APIC.SPIV),
-		seenReg(v, 0xf0) && v.APIC.SPIV>>8&1 == 0
+		v.APIC.SPIV>>8&1 == 0
 }
 
 func masked(_ *trace.State, v *trace.VCPU, vec uint8) (string, bool) {

@@ -10,6 +10,11 @@ import (
 // Text returns the explanation for a terminal of 80 columns.
 func (x *Explanation) Text() string {
 	var b strings.Builder
+	if x.Deadline == 0 {
+		prose.Write(&b, "", "  ", x.Verdict)
+		x.findings(&b)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "deadline %d of vCPU %d, %s, %s (every figure %s)\n", x.Deadline, x.VCPU, x.Mode, x.Outcome, x.Provenance)
 	prose.Indented(&b, 2, x.Verdict)
 	units := "cycles; ns of the step"
@@ -24,18 +29,22 @@ func (x *Explanation) Text() string {
 	}
 	x.causes(&b)
 	x.checks(&b)
+	x.findings(&b)
+	for _, w := range x.Withheld {
+		prose.Write(&b, "  not proven: ", "  ", w)
+	}
+	return b.String()
+}
+
+func (x *Explanation) findings(b *strings.Builder) {
 	if len(x.Findings) > 0 {
 		b.WriteString("\nseen in this run\n")
 	}
 	for i := range x.Findings {
 		f := &x.Findings[i]
-		prose.Write(&b, "  "+f.ID+": ", "  ", fmt.Sprintf("%s (%d times, first at %d)", f.Words, f.Count, f.TSC))
-		prose.Write(&b, "    rule: ", "    ", f.Rule)
+		prose.Write(b, "  "+f.ID+": ", "  ", fmt.Sprintf("%s (%d times, first at %d)", f.Words, f.Count, f.TSC))
+		prose.Write(b, "    rule: ", "    ", f.Rule)
 	}
-	for _, w := range x.Withheld {
-		prose.Write(&b, "  not proven: ", "  ", w)
-	}
-	return b.String()
 }
 
 // sinceLast is the length of a step.

@@ -27,6 +27,8 @@ type Watcher struct {
 	found []Finding
 	vcpus []watched
 	mark  string
+
+	inhibits [trace.NumInhibits]inhibits
 }
 
 // watched is what the watcher remembers of one vCPU.
@@ -43,6 +45,7 @@ type watched struct {
 	asleep  bool      // the thread was switched out after that
 	selfVec uint8
 	posted  clock.TSC // a timer interrupt posted during a restore
+	patterns
 }
 
 // Look looks at event e; s is the state after it.
@@ -55,6 +58,8 @@ func (w *Watcher) Look(e *trace.Event, s *trace.State) {
 		w.mark = markName(e.A)
 	case trace.KindKnob:
 		w.knob(e)
+	case trace.KindInhibit:
+		w.inhibit(e)
 	}
 	if int(e.VCPU) >= len(s.VCPUs) {
 		return
@@ -83,6 +88,7 @@ func (w *Watcher) Look(e *trace.Event, s *trace.State) {
 	case trace.KindHalt:
 		w.halted(e, v, o)
 	}
+	w.patterns(e, s, v, &o.patterns)
 	o.armed, o.target, o.offset = v.Armed, v.Target, v.TSCOffset
 }
 
@@ -156,7 +162,7 @@ func (w *Watcher) reborn(e *trace.Event, v *trace.VCPU, o *watched) {
 	if trace.MPState(e.A) != trace.MPUninitialized {
 		return
 	}
-	*o = watched{inFresh: true, born: e.TSC}
+	*o = watched{inFresh: true, born: e.TSC, patterns: o.patterns}
 	for i := range v.Flight[:v.NFlight] {
 		if c := &v.Flight[i]; c.DeliverAt != 0 {
 			o.old = c.Num
@@ -228,7 +234,7 @@ func (w *Watcher) halted(e *trace.Event, v *trace.VCPU, o *watched) {
 	if o.born == 0 || e.A != uint64(trace.HaltBlocked) {
 		return
 	}
-	defer func() { *o = watched{} }()
+	defer func() { *o = watched{patterns: o.patterns} }()
 	switch {
 	case o.posted != 0 && !v.Armed:
 		w.note("pir-lost-at-restore", int(e.VCPU), o.posted,
@@ -262,6 +268,7 @@ func (w *Watcher) Findings(s *trace.State) []Finding {
 	for i := range s.VCPUs {
 		out = append(out, barrier(i, &s.VCPUs[i], s)...)
 	}
+	out = append(out, w.seen(s)...)
 	out = append(out, unheard(s)...)
 	out = append(out, tuning(s)...)
 	return append(out, posting(s)...)
