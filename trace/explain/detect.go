@@ -65,12 +65,12 @@ func (w *Watcher) patterns(e *trace.Event, s *trace.State, v *trace.VCPU, p *pat
 // armed watches a deadline far beyond all before it: as long as it is armed the
 // guest has no timer.
 func (w *Watcher) armed(e *trace.Event, s *trace.State, v *trace.VCPU, p *patterns) {
-	const enough, times = 8, 100
+	const enough, times, seconds = 8, 100, 1800 // idle guests set deadlines of minutes
 	x := e.Arm()
 	d := x.Target.Sub(e.TSC)
 	switch {
 	case x.Mode != trace.TSCDeadline || x.Target == 0 || d <= 0:
-	case p.arms >= enough && d > times*p.farthest && d > micros(s, 1_000_000):
+	case p.arms >= enough && d > times*p.farthest && d > micros(s, seconds*1_000_000):
 		p.far, p.times, p.ahead = v.Chain.Num, d/max(1, p.farthest), d
 	default:
 		p.arms++
@@ -106,8 +106,9 @@ func (w *Watcher) limited(e *trace.Event, s *trace.State, v *trace.VCPU, p *patt
 	if near := p.spacing / 10; d > p.spacing-near && d < p.spacing+near {
 		p.even++
 	} else {
-		p.spacing, p.even = d, 0
+		p.even = 0
 	}
+	p.spacing = d
 	if p.even == enough && p.spacing > 2*clock.Cycles(period) {
 		w.note("period-limited", int(e.VCPU), e.TSC, fmt.Sprintf(
 			"the guest asked for a period of %d ns; the host timer comes every %s", v.Period, w.long(s, p.spacing)),
