@@ -14,7 +14,7 @@ type State struct {
 	// FromReset says that the run began with the vCPUs' reset: a register that no
 	// event wrote has its reset value.
 	FromReset bool
-	Kinds      [NumKinds]uint64
+	Kinds     [NumKinds]uint64
 	// Inferred counts the events with FlagInferred by kind.
 	Inferred [NumKinds]uint64
 
