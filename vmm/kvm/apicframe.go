@@ -34,16 +34,6 @@ func (c *CPU) readAPIC() (f vmm.APICFrame) {
 	return f
 }
 
-// guestOffset is guest TSC minus common line as KVM has it: with the LAPIC in
-// the kernel a guest that writes its TSC changes it there.
-func (c *CPU) guestOffset() clock.Cycles {
-	var v uint64
-	if err := deviceAttrU64(c.fd, _KVM_GET_DEVICE_ATTR, _KVM_VCPU_TSC_CTRL, _KVM_VCPU_TSC_OFFSET, &v); err != nil {
-		return c.offset // a kernel that has none cannot have changed it from outside
-	}
-	return clock.Cycles(v + c.vm.zero)
-}
-
 // apicFrame decodes the register page.
 func apicFrame(s *lapicState) vmm.APICFrame {
 	reg := func(r lapic.Reg) uint32 { return binary.LittleEndian.Uint32(s.Regs[r:]) }

@@ -113,7 +113,7 @@ func (c *CPU) setUp() error {
 	if _, err := ioctlPtr(c.fd, _KVM_GET_XCRS, &x); err == nil {
 		c.hasXCRs = x.NrXCRs > 0
 	}
-	return c.setOffset(0)
+	return c.startOffset()
 }
 
 // Bind ties the vCPU to the calling goroutine and its OS thread, for good: the
@@ -420,16 +420,6 @@ func (c *CPU) ID() int { return c.id }
 // SetTSCOffset implements vmm.CPU: guest TSC minus the common line.
 func (c *CPU) SetTSCOffset(o clock.Cycles) {
 	c.must("setting the TSC offset", func() error { return c.setOffset(o) })
-}
-
-// setOffset sets guest TSC minus common line; KVM wants guest minus host TSC.
-func (c *CPU) setOffset(o clock.Cycles) error {
-	c.offset = o
-	v := uint64(o) - c.vm.zero
-	if err := deviceAttrU64(c.fd, _KVM_SET_DEVICE_ATTR, _KVM_VCPU_TSC_CTRL, _KVM_VCPU_TSC_OFFSET, &v); err != nil {
-		return &UnavailableError{What: "this kernel cannot set a vCPU's TSC offset", Cure: "use Linux 5.16 or later", Err: err}
-	}
-	return nil
 }
 
 func (c *CPU) close() error {

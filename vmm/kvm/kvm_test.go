@@ -305,7 +305,14 @@ func TestGuestTSCFollowsTheCommonLine(t *testing.T) {
 	}
 	read(0)
 	c.SetTSCOffset(1 << 40)
-	read(1 << 40)
+	got := c.guestOffset()
+	if _, err := c.askOffset(); err == nil && got != 1<<40 {
+		t.Errorf("offset %d, want %d: this kernel can set it", got, 1<<40)
+	}
+	if d := got - 1<<40; d <= -c.nearTSC() || d >= c.nearTSC() {
+		t.Errorf("offset %d, want %d within %d", got, 1<<40, c.nearTSC())
+	}
+	read(got)
 }
 
 func TestRunDoesNotAllocate(t *testing.T) {

@@ -276,6 +276,7 @@ func (e *loopEngine) rebuild(exits vmm.ExitsDisabled) error {
 		c.exit.lead(c.page)
 	}
 	e.vm.fd, next.fd = next.fd, e.vm.fd
+	e.vm.maker, next.maker = next.maker, e.vm.maker
 	e.vm.opts = opts
 	return next.Close()
 }

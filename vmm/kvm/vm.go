@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -112,7 +113,9 @@ type VM struct {
 	cpus []*CPU
 	// zero is the host TSC at the zero of the VM's common line.
 	zero uint64
-	hz   clock.Hz
+	// maker is the thread that made the VM.
+	maker int
+	hz    clock.Hz
 	// physBits is the guest's MAXPHYADDR: 36 where CPUID does not tell.
 	physBits uint8
 }
@@ -127,11 +130,14 @@ const (
 // NewVM makes a VM over mem. The vCPUs are in their power-up state and must be
 // bound to threads before they run.
 func (s *System) NewVM(mem *Memory, o Options) (*VM, error) {
+	runtime.LockOSThread()
 	fd, err := ioctl(s.fd, _KVM_CREATE_VM, 0)
+	maker := unix.Gettid()
+	runtime.UnlockOSThread()
 	if err != nil {
 		return nil, fmt.Errorf("creating a VM: %w", err)
 	}
-	vm := &VM{sys: s, fd: fd, opts: o, mem: mem, zero: rdtsc(), physBits: 36}
+	vm := &VM{sys: s, fd: fd, maker: maker, opts: o, mem: mem, zero: rdtsc(), physBits: 36}
 	if err := vm.setUp(); err != nil {
 		vm.Close()
 		return nil, err
