@@ -45,6 +45,8 @@ type kernelEngine struct {
 	debug   string // the VM's folder in debugfs, empty if there is none
 	ticks   int
 	exact   bool // read the trace as often as a step needs
+	keepUp  bool // the guest waits for the reader
+	behind  bool // the last poll left some of the trace unread
 
 	// What follows is guarded by mu.
 	events []trace.Event // of the threads, not in batch yet
@@ -284,11 +286,7 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 		e.obs.clear()
 	}
 	e.tracing(true)
-	e.mu.Lock()
-	if e.how == trace.BadEnd {
-		e.release()
-	}
-	e.mu.Unlock()
+	e.goOn()
 	tick := observeTick
 	if e.exact {
 		tick = exactTick
@@ -298,21 +296,61 @@ func (e *kernelEngine) Run(until clock.TSC, done func() bool) {
 	said := false
 	for !said && !e.stopped() && e.vm.Now() < until {
 		<-t.C
-		e.collect(pollRunning)
+		e.collect(e.pollLimit())
+		if e.keepUp && e.behind {
+			e.stand()
+		}
 		e.look()
 		said = e.hand(done) || asked(done)
+		if e.keepUp && e.behind && !said {
+			e.goOn()
+		}
 	}
-	e.mu.Lock()
-	e.halt()
-	e.settle()
-	e.mu.Unlock()
-	e.tracing(false)
-	e.collect(pollStopped)
-	e.tracing(true) // a host timer may fire while the threads are parked
+	e.stand()
 	e.parked = time.Now()
 	if !said {
 		e.hand(done)
 	}
+}
+
+// goOn lets the guest run, unless it has ended.
+func (e *kernelEngine) goOn() {
+	e.mu.Lock()
+	if e.how == trace.BadEnd {
+		e.release()
+	}
+	e.mu.Unlock()
+}
+
+// stand stops the guest and reads all of the trace.
+func (e *kernelEngine) stand() {
+	e.mu.Lock()
+	e.halt()
+	e.settle()
+	e.mu.Unlock()
+	behind := e.behind
+	e.readRest()
+	e.behind = behind
+}
+
+// readRest reads all of the trace while the guest stands.
+func (e *kernelEngine) readRest() {
+	e.tracing(false)
+	e.collect(pollStopped)
+	e.tracing(true) // a host timer may fire while the threads are parked
+}
+
+// KeepUp makes the guest wait whenever more of the trace is unread than a few
+// pages. Otherwise a guest that shares its CPU with the reader may be seconds
+// ahead of what has been handed on, and a knob that is turned at a deadline turns
+// when the guest is long past it.
+func (e *kernelEngine) KeepUp(on bool) { e.keepUp = on }
+
+func (e *kernelEngine) pollLimit() int {
+	if e.keepUp {
+		return pollKeepUp
+	}
+	return pollRunning
 }
 
 // longPause is how long a guest may stand before what was traced meanwhile is
@@ -336,6 +374,7 @@ func (e *kernelEngine) collect(limit int) {
 	if e.obs != nil {
 		now := e.vm.Now()
 		all, err := e.obs.poll(limit)
+		e.behind = !all
 		switch {
 		case err != nil:
 			e.notes = append(e.notes, err.Error())
@@ -465,6 +504,12 @@ func (e *kernelEngine) Stop(how trace.EndKind) {
 // cut ends the run where the caller said stop. The guest was a little further by
 // then: the trace is read some time after things happen.
 func (e *kernelEngine) cut() {
+	for _, ev := range e.batch {
+		if ev.Kind == trace.KindKnob && ev.TSC > e.last {
+			e.notes = append(e.notes, fmt.Sprintf("%s was turned when the guest was already past the end of what is reported: "+
+				"run it for longer", trace.Knob(ev.A)))
+		}
+	}
 	e.batch = slices.DeleteFunc(e.batch, func(ev trace.Event) bool { return ev.TSC > e.last || ev.Kind == trace.KindEnd })
 	e.batch = append(e.batch, trace.Event{TSC: e.last, Kind: trace.KindEnd, VCPU: trace.NoCPU, PCPU: trace.NoCPU,
 		A: uint64(trace.EndLimit)})

@@ -95,6 +95,10 @@ func (e *kernelEngine) SetKnob(k trace.Knob, value uint64) error {
 		return fmt.Errorf("%s: %w", k, err)
 	}
 	if k == trace.KnobAPICv && e.obs != nil {
+		if err := e.turned(k, value, old.Get(k)); err != nil {
+			e.knobs = old
+			return err
+		}
 		return nil // the trace reports it
 	}
 	e.mu.Lock()
@@ -129,6 +133,21 @@ func (e *kernelEngine) setAPICv(v uint64) error {
 		return fmt.Errorf("KVM refuses %#x in SINT2", sint)
 	}
 	return nil
+}
+
+// turned looks whether the trace reports that APICv changed: KVM takes an inhibit
+// reason also where another one stands, or the CPU has no APICv to turn off.
+func (e *kernelEngine) turned(k trace.Knob, value, old uint64) error {
+	if value == old {
+		return nil
+	}
+	e.readRest()
+	for _, ev := range e.batch {
+		if ev.Kind == trace.KindKnob && trace.Knob(ev.A) == k && ev.B == value {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: KVM took the inhibit, and did not report that APICv changed: another reason inhibits it", k)
 }
 
 func (e *kernelEngine) setPosted(v uint64) error {

@@ -204,9 +204,11 @@ func (o *observer) poll(limit int) (all bool, err error) {
 	return false, nil
 }
 
-// The limits of poll: while the guest runs, and when tracing is off.
+// The limits of poll: while the guest runs, while it waits for the reader, and
+// when tracing is off.
 const (
 	pollRunning = 256
+	pollKeepUp  = 8
 	pollStopped = 1 << 30
 )
 

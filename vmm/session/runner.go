@@ -145,6 +145,7 @@ func (r *Runner) Schedule(turns []Turn) error {
 		}
 	}
 	r.turns = append(r.turns, turns...)
+	r.keepUp()
 	sort.SliceStable(r.turns, func(i, j int) bool { return r.turns[i].At < r.turns[j].At })
 	return r.turn()
 }
@@ -164,8 +165,17 @@ func (r *Runner) turn() error {
 		if err := r.set(t.Knob, t.Value); err != nil {
 			return fmt.Errorf("at deadline %d: %w", t.At, err)
 		}
+		r.keepUp()
 	}
 	return nil
+}
+
+// keepUp holds a guest that may run ahead of its events to them for as long as
+// turns wait for their deadlines.
+func (r *Runner) keepUp() {
+	if x, ok := r.eng.(interface{ KeepUp(bool) }); ok {
+		x.KeepUp(r.turned < len(r.turns))
+	}
 }
 
 // emit folds one event and looks whether it is time to stop.
