@@ -34,6 +34,7 @@ var arrows = map[string]string{
 	"trace/export":          "trace internal/clock",
 	"trace/interval":        "trace internal/clock",
 	"trace/explain":         "trace trace/interval internal/clock internal/prose",
+	"trace/check":           "trace trace/kernel trace/kernel/rule lapic internal/clock",
 	"trace/diff":            "trace trace/explain internal/clock internal/prose",
 	"trace/tracetest":       "trace internal/clock",
 	"trace/query":           "trace internal/clock",

@@ -44,7 +44,7 @@ var exitCodes = []struct {
 	{ExitInput, "an input file cannot be used: guest, recording, profile, configuration"},
 	{ExitHost, "the host cannot do it: no engine, no memory, a KVM failure"},
 	{ExitTerminal, "the screen needs a terminal and there is none"},
-	{ExitAssert, "an assertion of --assert does not hold, or a limit of --fail-on is exceeded"},
+	{ExitAssert, "an assertion of --assert does not hold, or a limit of --fail-on is exceeded, or check disagrees"},
 	{ExitGuest, "the guest crashed: triple fault, unknown instruction, KVM internal error, deadlock"},
 	{ExitTimeout, "--timeout passed before the guest ended"},
 	{ExitDamaged, "a recording is damaged: the report covers what is whole"},

@@ -61,6 +61,7 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newBench(env), newGuests(env), newExplain(env), newDiff(env), newGate(env),
 		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env), newLicenses(env))
+	root.AddCommand(newCheck(env))
 	root.AddCommand(newTopics()...)
 	completeValues(root)
 	usageErrors(root)

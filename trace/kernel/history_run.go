@@ -33,7 +33,7 @@ var fastpathHistory = []Change{
 		Vendor: Intel, Kind: Merged,
 		Subject: "spurious preemption-timer exits re-enter, forced ones end in the fastpath",
 		set:     func(k *Kernel) { k.Fastpath.HVOther, k.Fastpath.Set = true, rule.FastTimer }},
-	{Topic: TopicFastpath, Since: v(6, 12), After: v(6, 11), Stable: []Release{vp(6, 1, 176)}, Where: svmC + "svm_exit_handlers_fastpath",
+	{Topic: TopicFastpath, Since: v(6, 12), After: v(6, 11), Stable: []Release{vp(5, 10, 223), vp(6, 1, 176)}, Where: svmC + "svm_exit_handlers_fastpath",
 		Vendor: AMD, Kind: Merged,
 		Subject: "the fastpath needs nrips and a valid next RIP",
 		set:     func(k *Kernel) { k.Fastpath.NextRIP = true }},

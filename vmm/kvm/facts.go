@@ -4,6 +4,7 @@ package kvm
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -148,7 +149,37 @@ var (
 		{ftrace.V(5, 15), vmm.ShortcutOff}, {ftrace.V(5, 19), vmm.ShortcutInGuest}}
 )
 
-// hostSentence names the kernel and the CPU.
+// hostSentence names the kernel, with the stable release that a distribution's
+// name for it does not tell, the module and the CPU.
 func hostSentence(s *System) string {
-	return strings.Join([]string{"Linux " + kernelRelease(), s.Vendor.String(), cpuModel()}, ", ")
+	kernel := "Linux " + kernelRelease()
+	if stable := kernelStable(); stable != "" {
+		kernel += " (" + stable + ")"
+	}
+	module := s.Vendor.String()
+	if s.Vendor == AMD && !on("kvm_amd", "nrips") {
+		module += " " + WithoutNextRIP
+	}
+	return strings.Join([]string{kernel, module, cpuModel()}, ", ")
+}
+
+// debianVersion finds the upstream release in Debian's version, such as
+// "#1 SMP Debian 5.10.223-1 (2024-08-10)": its uname -r is 5.10.0-32-amd64.
+var debianVersion = regexp.MustCompile(`\bDebian (\d+\.\d+\.\d+)-`)
+
+// kernelStable is the stable release, where uname -r names another; else empty.
+func kernelStable() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return stableRelease(unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Version[:]))
+}
+
+func stableRelease(release, version string) string {
+	m := debianVersion.FindStringSubmatch(version)
+	if m == nil || strings.HasPrefix(release, m[1]) {
+		return ""
+	}
+	return m[1]
 }

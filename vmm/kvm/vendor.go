@@ -45,3 +45,7 @@ func (v Vendor) unusable() error {
 	}
 	return nil
 }
+
+// WithoutNextRIP is said of kvm_amd where the CPU gives no next RIP, which the
+// fastpath needs.
+const WithoutNextRIP = "without nrips"
