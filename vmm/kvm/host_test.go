@@ -74,6 +74,7 @@ func TestIdentitiesOfDeadProcessesAreNotAlive(t *testing.T) {
 	}{
 		{own, true}, {groupID(own), true}, {fmt.Sprintf("%d-1", os.Getpid()), false}, // the PID was used again
 		{"999999999-5", false}, {"something", true}, // not ours: left alone
+		{"999999999-5-" + pidNamespace(), false}, {"999999999-5-1", true}, // of a namespace that cannot be seen
 	} {
 		if got := alive(tt.id); got != tt.want {
 			t.Errorf("alive(%q) = %v, want %v", tt.id, got, tt.want)
@@ -81,12 +82,47 @@ func TestIdentitiesOfDeadProcessesAreNotAlive(t *testing.T) {
 	}
 }
 
-func TestNotedParametersOfKilledRunsAreRestored(t *testing.T) {
-	dir := t.TempDir()
-	param := filepath.Join(dir, "parameter")
-	if err := os.WriteFile(param, []byte("changed\n"), 0o644); err != nil {
+// newParameter makes the file of a module parameter, below a root of its own.
+func newParameter(t *testing.T, value string) string {
+	t.Helper()
+	old := parametersRoot
+	parametersRoot = t.TempDir()
+	t.Cleanup(func() { parametersRoot = old })
+	path := parameterPath("kvm", "parameter")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(path, []byte(value), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A note is a file that somebody else may have written.
+func TestNotesDoNotNameFilesBesideModuleParameters(t *testing.T) {
+	param := newParameter(t, "changed")
+	other := filepath.Join(filepath.Dir(param), "..", "..", "other")
+	if err := os.WriteFile(other, []byte("untouched"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Clean(other), filepath.Dir(param) + "/../../other", "/etc/hostname"} {
+		dir := t.TempDir()
+		b, _ := json.Marshal(map[string]string{path: "evil"})
+		if err := os.WriteFile(filepath.Join(dir, "999999999-5.json"), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if done, err := recoverParameters(dir); err == nil || len(done) != 0 || !strings.Contains(err.Error(), "no module parameter") {
+			t.Errorf("%s: %v, %v; want it refused", path, done, err)
+		}
+	}
+	if b, _ := os.ReadFile(other); string(b) != "untouched" {
+		t.Errorf("the other file is %q", b)
+	}
+}
+
+func TestNotedParametersOfKilledRunsAreRestored(t *testing.T) {
+	dir := t.TempDir()
+	param := newParameter(t, "changed\n")
 	own, _ := ownID()
 	for id, of := range map[string]string{"999999999-5": param, own: param + "-other"} {
 		b, _ := json.Marshal(map[string]string{of: "before!!"})
@@ -109,10 +145,7 @@ func TestNotedParametersOfKilledRunsAreRestored(t *testing.T) {
 // A parent process stands in for another living run.
 func TestLastOfTwoRunsRestoresAParameter(t *testing.T) {
 	dir := t.TempDir()
-	param := filepath.Join(dir, "parameter")
-	if err := os.WriteFile(param, []byte("changed"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	param := newParameter(t, "changed")
 	start, err := startTime(os.Getppid())
 	if err != nil {
 		t.Skip(err)

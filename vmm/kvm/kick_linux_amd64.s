@@ -14,7 +14,17 @@ TEXT ·kickReturn(SB), NOSPLIT, $0-8
 
 // kicked is the handler of the kick signal, called by the kernel with the
 // siginfo in SI. It sets the byte that the signal's value leads to, if it does.
+// The values of other processes' signals lead nowhere.
 TEXT kicked<>(SB), NOSPLIT|NOFRAME|TOPFRAME, $0
+	MOVL  8(SI), CX // si_code
+	CMPL  CX, $-2   // SI_TIMER
+	JEQ   ours
+	CMPL  CX, $-1   // SI_QUEUE
+	JNE   done
+	MOVL  16(SI), CX // si_pid
+	CMPL  CX, ·kickPID(SB)
+	JNE   done
+ours:
 	MOVQ  24(SI), AX // si_value: *exitByte
 	TESTQ AX, AX
 	JEQ   done

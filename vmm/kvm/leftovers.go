@@ -13,21 +13,32 @@ import (
 )
 
 // Whatever a run changes on the host outside its own process carries the
-// process's identity, PID and start time. So a run that was killed can be
-// cleaned up after by the next one, and two that live do not disturb each other.
+// process's identity: PID, start time and PID namespace. So a run that was killed
+// can be cleaned up after by the next one, and two that live do not disturb each
+// other.
 const (
 	instancePrefix = "ticktrap-" // tracefs instances
 	groupPrefix    = "ticktrap_" // groups of kprobe events
 	stateDir       = "/run/ticktrap"
 )
 
-// ownID is this process's identity, "pid-starttime".
+// ownID is this process's identity, "pid-starttime-namespace".
 func ownID() (string, error) {
 	start, err := startTime(os.Getpid())
 	if err != nil {
 		return "", fmt.Errorf("finding this process's start time: %w", err)
 	}
-	return fmt.Sprintf("%d-%s", os.Getpid(), start), nil
+	return fmt.Sprintf("%d-%s-%s", os.Getpid(), start, pidNamespace()), nil
+}
+
+// pidNamespace is the number of this process's PID namespace, "0" if the kernel
+// has none: /proc/self/ns/pid leads to "pid:[4026531836]".
+func pidNamespace() string {
+	link, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return "0"
+	}
+	return strings.Trim(strings.TrimPrefix(link, "pid:"), "[]")
 }
 
 // groupID makes an identity fit for the name of a group of events.
@@ -57,16 +68,21 @@ func startTime(pid int) (string, error) {
 	return f[19], nil
 }
 
-// alive reports whether the process of an identity ("123-456" or "123_456")
-// still runs. What does not look like an identity is left alone: alive.
+// alive reports whether the process of an identity ("123-456-789" or
+// "123_456_789") still runs. What does not look like an identity is left alone, as
+// is one of another PID namespace, whose processes cannot be seen: alive. Runs
+// before 0.2 had no namespace.
 func alive(id string) bool {
-	pidText, start, ok := strings.Cut(strings.ReplaceAll(id, "_", "-"), "-")
-	pid, err := strconv.Atoi(pidText)
-	if !ok || err != nil {
+	part := strings.Split(strings.ReplaceAll(id, "_", "-"), "-")
+	if len(part) < 2 || len(part) > 3 || len(part) == 3 && part[2] != pidNamespace() {
+		return true
+	}
+	pid, err := strconv.Atoi(part[0])
+	if err != nil {
 		return true
 	}
 	now, err := startTime(pid)
-	return err == nil && now == start
+	return err == nil && now == part[1]
 }
 
 // Recover undoes what killed runs left on this host: tracefs instances, kprobe

@@ -13,7 +13,7 @@ import (
 
 // parameterPath is the file of a module parameter.
 func parameterPath(module, name string) string {
-	return filepath.Join("/sys/module", module, "parameters", name)
+	return filepath.Join(parametersRoot, module, "parameters", name)
 }
 
 // parameter reads a module parameter; ok is false if there is none such.
@@ -134,9 +134,23 @@ func (h *hostChanges) others() map[string]string {
 	return all
 }
 
+// isParameter reports whether a path is a module parameter's file: what a note in
+// stateDir names is written to as root.
+func isParameter(path string) bool {
+	ok, err := filepath.Match(parametersRoot+"/*/parameters/*", path)
+	return err == nil && ok && filepath.Clean(path) == path
+}
+
+// parametersRoot is where modules show their parameters; a test has its own.
+var parametersRoot = "/sys/module"
+
 func putBack(old map[string]string) error {
 	var errs []error
 	for path, value := range old {
+		if !isParameter(path) {
+			errs = append(errs, fmt.Errorf("restoring the host's settings: %s is no module parameter and is left alone", path))
+			continue
+		}
 		if err := writeFile(path, value); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("restoring the host's settings: %w", err))
 		}
@@ -166,7 +180,7 @@ func recoverParameters(dir string) (done []string, err error) {
 			delete(old, path) // a living run will put it back
 		}
 		if err := putBack(old); err != nil {
-			errs = append(errs, err)
+			errs = append(errs, fmt.Errorf("%s: %w", f, err))
 			continue
 		}
 		errs = append(errs, os.Remove(f))

@@ -54,6 +54,9 @@ const (
 func onKick() (pc uintptr)
 func kickReturn() (pc uintptr)
 
+// kickPID is this process, whose kicks the handler obeys.
+var kickPID = int32(unix.Getpid())
+
 // handleKicks gives kickSignal its handler, in the whole process.
 func handleKicks() error {
 	sa := sigaction{handler: onKick(), restorer: kickReturn(), flags: saSiginfo | saRestorer | saOnStack | saRestart}
