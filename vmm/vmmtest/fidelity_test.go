@@ -73,5 +73,9 @@ func TestFidelityDocsAreUpToDate(t *testing.T) {
 	if os.Getenv(insideEnv) != "" {
 		return // the sources are not there
 	}
-	golden.Equal(t, "../../docs/fidelity.md", []byte(fidelityHead+kvm.Fidelity()+probesDoc()))
+	kernels, err := checkedDoc()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "../../docs/fidelity.md", []byte(fidelityHead+kvm.Fidelity()+probesDoc()+kernels))
 }
