@@ -85,6 +85,7 @@ func onMachines(t *testing.T, v l1.Vendor, asked ...string) {
 	if !slices.ContainsFunc(asked, func(name string) bool { return os.Getenv(name) != "" }) {
 		t.Skipf("booting emulated machines takes minutes: set %s=1", asked[0])
 	}
+	t.Parallel()
 	for _, m := range machines {
 		if m.vendor != v || !m.daily && os.Getenv("TICKTRAP_MATRIX") == "" {
 			continue

@@ -36,7 +36,9 @@ fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
-mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
+find_mirror() { apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1; }
+mirror=$(find_mirror)
+[ -n "$mirror" ] || { apt-get update -q && mirror=$(find_mirror); } || true
 [ -n "$mirror" ] || skip "apt knows no mirror of Debian"
 mkdir -p lists/partial cache/archives/partial
 echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >sources.list

@@ -45,6 +45,8 @@ suite() {
 	esac
 }
 
+find_mirror() { apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1; }
+
 # suite_state prepares apt for one suite, with state of its own: the machine's
 # list of sources stays as it is. It sets $opts.
 suite_state() {
@@ -52,9 +54,8 @@ suite_state() {
 	opts="-o Dir::Etc::sourcelist=$state/sources.list -o Dir::Etc::sourceparts=/dev/null"
 	opts="$opts -o Dir::State::lists=$state/lists -o Dir::Cache=$state/cache -o APT::Sandbox::User=root"
 	[ ! -e "$state/ready" ] || return 0
-	mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
-	[ -n "$mirror" ] || { apt-get update -q >&2 &&
-		mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1); }
+	mirror=$(find_mirror)
+	[ -n "$mirror" ] || { apt-get update -q >&2 && mirror=$(find_mirror); }
 	[ -n "$mirror" ] || return 1
 	mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $1 main" >"$state/sources.list"
