@@ -85,11 +85,16 @@ func (w *Watcher) early(e *trace.Event, s *trace.State, v *trace.VCPU) {
 	if e.HostFire().Backing != trace.BackHV || c.Num == trace.NoNum || c.Mode != trace.TSCDeadline {
 		return
 	}
-	if by := c.Target.Sub(e.TSC); by > micros(s, 50)+4*c.Advance {
+	if by := c.Target.Sub(e.TSC); firedEarly(s, c) {
 		w.note("host-timer-early", int(e.VCPU), e.TSC, fmt.Sprintf(
-			"the preemption timer fired %s before deadline %d", w.long(s, by), c.Num),
+			"the preemption timer fired %s before deadline %d", long(s, by), c.Num),
 			"kvm_intel.preemption_timer=0, and a look at the errata of this CPU's VMX-preemption timer")
 	}
+}
+
+// firedEarly reports whether the host timer of c fired long before it was due.
+func firedEarly(s *trace.State, c *trace.Chain) bool {
+	return c.FireAt != 0 && c.Target.Sub(c.FireAt) > micros(s, 50)+4*c.Advance
 }
 
 // limited watches a periodic timer that KVM makes slower than the guest asked for.
@@ -111,7 +116,7 @@ func (w *Watcher) limited(e *trace.Event, s *trace.State, v *trace.VCPU, p *patt
 	p.spacing = d
 	if p.even == enough && p.spacing > 2*clock.Cycles(period) {
 		w.note("period-limited", int(e.VCPU), e.TSC, fmt.Sprintf(
-			"the guest asked for a period of %d ns; the host timer comes every %s", v.Period, w.long(s, p.spacing)),
+			"the guest asked for a period of %d ns; the host timer comes every %s", v.Period, long(s, p.spacing)),
 			"kvm.min_timer_period_us limits periods (arch/x86/kvm/lapic.c, limit_periodic_timer_frequency): lower it, or "+
 				"let the guest ask for less")
 	}
@@ -126,7 +131,7 @@ func (w *Watcher) elsewhere(e *trace.Event, s *trace.State, p *patterns) {
 	}
 	w.note("timer-on-other-cpu", int(e.VCPU), at, fmt.Sprintf(
 		"the timer fired on CPU %d while the vCPU was in the guest on CPU %d; nothing made it exit, and it saw the expiry %s later",
-		p.on, p.was, w.long(s, e.TSC.Sub(at))), cures[causeNotKicked])
+		p.on, p.was, long(s, e.TSC.Sub(at))), cures[causeNotKicked])
 }
 
 // inhibit watches APICv being turned off and on.
@@ -146,7 +151,7 @@ func (w *Watcher) inhibit(e *trace.Event) {
 }
 
 // long is a duration in words: in time where the rate is known.
-func (w *Watcher) long(s *trace.State, d clock.Cycles) string {
+func long(s *trace.State, d clock.Cycles) string {
 	if s.Hz == 0 {
 		return fmt.Sprintf("%d cycles", d)
 	}
@@ -181,12 +186,12 @@ func (w *Watcher) seen(s *trace.State) (out []Finding) {
 		if p.far != trace.NoNum && v.Chain.Num == p.far && v.Armed {
 			out = append(out, Finding{ID: "deadline-far-ahead", VCPU: i, TSC: uint64(v.ArmedAt), Count: 1, Words: fmt.Sprintf(
 				"deadline %d lies %s ahead, %d times as far as any before it: as when a deadline is restored before the TSC it "+
-					"belongs to", p.far, w.long(s, p.ahead), p.times),
+					"belongs to", p.far, long(s, p.ahead), p.times),
 				Rule: "restore IA32_TIME_STAMP_COUNTER before IA32_TSC_DEADLINE"})
 		}
 		if run := s.Now.Sub(s.First); p.runnable > run/20 && p.waits >= 10 {
 			out = append(out, Finding{ID: "steal", VCPU: i, Count: p.waits, TSC: uint64(s.First), Words: fmt.Sprintf(
-				"the vCPU's thread was runnable without a CPU for %s, %.0f %% of the run", w.long(s, p.runnable),
+				"the vCPU's thread was runnable without a CPU for %s, %.0f %% of the run", long(s, p.runnable),
 				100*float64(p.runnable)/float64(run)), Rule: cures[causeHeldOff]})
 		}
 	}

@@ -56,6 +56,9 @@ func (f *Finder) Finish(s *trace.State) {
 	for i := range s.VCPUs {
 		s.VCPUs[i].Open(func(c *trace.Chain) {
 			wanted := c.Num == f.pick.Deadline
+			if f.pick.Deadline == trace.NoNum && f.pick.Earliest && c.FireAt != 0 {
+				wanted = firedEarly(s, c) && (!f.found || c.FireAt.Sub(c.Target) < f.chain.Late)
+			}
 			if f.pick.Deadline == trace.NoNum && !f.pick.Earliest && c.Target < s.Now {
 				wanted = !f.found || s.End.How == trace.EndDeadlock || s.Now.Sub(c.Target) > f.late()
 			}

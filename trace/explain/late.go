@@ -57,6 +57,8 @@ func (b *builder) toFire() {
 			phases: []trace.Phase{trace.PhaseExit, trace.PhaseFastDispatch, trace.PhaseDispatch}})
 	case b.blocked() || b.firedIdle():
 		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeIdle, phases: []trace.Phase{trace.PhaseHrtimerIRQ}})
+	case c.Backing == trace.BackSW && c.Fire != 0 && c.FireAt.Sub(c.Fire) > micros(b.s, mostIdleExit):
+		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeTimerLate, other: true})
 	default:
 		b.until(c.FireAt, how{guest: causeTimerLate, rest: causeHostTimer, other: true,
 			phases: []trace.Phase{trace.PhaseExit, trace.PhaseFastDispatch, trace.PhaseDispatch, trace.PhaseHrtimerIRQ}})
@@ -121,8 +123,12 @@ func (b *builder) earliestKick(i int) *trace.KickRecord {
 // firedIdle reports whether the timer's CPU was idle when the timer was due.
 func (b *builder) firedIdle() bool {
 	_, idle := b.idleAt()
-	return idle
+	return idle && b.c.FireAt.Sub(b.c.Fire) < micros(b.s, mostIdleExit)
 }
+
+// mostIdleExit is more than any CPU takes out of its deepest C-state, in
+// microseconds.
+const mostIdleExit = 10_000
 
 // toExpire is the handling of the expiry; a posted timer waits in its callback.
 func (b *builder) toExpire() {

@@ -159,6 +159,10 @@ var fates = map[trace.Outcome]string{
 
 func (b *builder) fate() string {
 	w := fates[b.c.Outcome]
+	if c := b.c; c.Outcome == trace.OutcomeOpen && firedEarly(b.s, c) {
+		return fmt.Sprintf("It is still armed, and its time has not come; yet %s fired %s before it.", backingWords[c.Backing],
+			long(b.s, c.Target.Sub(c.FireAt)))
+	}
 	if b.c.Outcome == trace.OutcomeLost {
 		w += ", because of " + b.c.RouteClause.String() + "."
 	}

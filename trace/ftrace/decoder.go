@@ -84,7 +84,8 @@ type Decoder struct {
 	others map[int32]bool // threads that run vCPUs of other VMs
 	timers []timerContext // by host CPU
 	order  trace.Order
-	mineN  uint64 // records of its vCPUs' threads that a team gave it
+	tasks  map[int64]task // host tasks by pid, as they were named
+	mineN  uint64         // records of its vCPUs' threads that a team gave it
 
 	raw record // what the present line holds; kept here because handlers take pointers
 }

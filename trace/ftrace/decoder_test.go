@@ -264,7 +264,7 @@ func TestBodies(t *testing.T) {
 			"5.18–6.10", []string{"knob knob=apicv value=1 old=0"}},
 		{"APICv with names, 6.14", "kvm_apicv_inhibit_changed: set reason=8, inhibits=0x180 NESTED|IRQWIN", "since 6.11", nil},
 		{"sched_switch", "kvm_entry: vcpu 0; sched_switch: prev_comm=CPU 0/KVM prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120",
-			"up to 5.9", []string{"sched in=0 pcpu=1", "entry"}},
+			"up to 5.9", []string{"vcpu=0 pcpu=- task pid=7", "sched in=0 pcpu=1 task=0 state=sleeping", "entry"}},
 		{"mark", "kvm_entry: vcpu 0; tracing_mark_write: hello", "up to 5.9", []string{"mark", "entry"}},
 	}
 	for _, tt := range tests {

@@ -83,6 +83,7 @@ func (d *Decoder) exit(l *rawLine, m *match) {
 	}
 	info1, info2 := exitInfo(r, n.vendor, m)
 	v.exit, v.exitAt, v.inGuest, v.msrKnown, v.regSeen = r, d.now, false, false, false
+	v.cpu, v.exitAddress = l.cpu, info1
 	d.emit(v, l, trace.KindExit, false, uint64(r), m.num[fRIP], info1, info2)
 	switch r {
 	case trace.ExitMSRWrite:

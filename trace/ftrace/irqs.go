@@ -197,32 +197,3 @@ func (d *Decoder) setAPICv(l *rawLine, now Known) {
 	}
 	d.apicv = now
 }
-
-func (d *Decoder) schedSwitch(l *rawLine, m *match) {
-	d.switchTo(l, int64(m.num[fPID]), int64(m.num[fNext]))
-}
-
-// schedSwitchShort is trace-cmd's "comm:pid [prio] S ==> comm:pid [prio]".
-func (d *Decoder) schedSwitchShort(l *rawLine, m *match) {
-	d.switchTo(l, pidAfterColon(m.text[fWord]), pidAfterColon(m.text[fMode]))
-}
-
-func pidAfterColon(b []byte) int64 {
-	i := bytes.LastIndexByte(b, ':')
-	if i < 0 || !allDigits(b[i+1:]) {
-		return -1
-	}
-	return int64(atoi(b[i+1:]))
-}
-
-func (d *Decoder) switchTo(l *rawLine, prev, next int64) {
-	for _, v := range d.vcpus {
-		switch int64(v.pid) {
-		case -1:
-		case prev:
-			d.emit(v, l, trace.KindSched, false, 0, uint64(l.pcpu()), 0, 0)
-		case next:
-			d.emit(v, l, trace.KindSched, false, 1, uint64(l.pcpu()), 0, 0)
-		}
-	}
-}

@@ -105,9 +105,16 @@ func (d *Decoder) initialCount(v *vcpu, l *rawLine, count uint64) {
 		v.armed, v.target = false, 0
 		return
 	}
-	cycles := clock.TSC(clock.NewScale(d.time.Hz).Cycles(uint64(period)))
+	wait := period
+	if mode == trace.Periodic {
+		wait = max(wait, minPeriod)
+	}
+	cycles := clock.TSC(clock.NewScale(d.time.Hz).Cycles(uint64(wait)))
 	d.arm(d.now, v, l, d.now+cycles, mode, count, period, inferred)
 }
+
+// minPeriod is kvm.min_timer_period_us where nobody set it (arch/x86/kvm/x86.c).
+const minPeriod clock.Nanos = 200_000
 
 // hvTimer says which host timer backs the guest's now.
 func (d *Decoder) hvTimer(l *rawLine, m *match) {
@@ -148,8 +155,9 @@ func (d *Decoder) whySoftware(v *vcpu) trace.Clause {
 // fire is the host timer of v going off. Its expiry is reported by a probe, or
 // deduced when something follows that needs it.
 func (d *Decoder) fire(v *vcpu, l *rawLine, b trace.Backing) {
-	if v.fired {
-		return
+	again := v.fired && b == trace.BackHV
+	if !again {
+		d.expireNow(v, l) // the callback of a timer that fires again has run
 	}
 	v.fired, v.firedBy, v.firedAt, v.callback = true, b, d.now, b == trace.BackSW
 	programmed := uint64(0)
@@ -189,6 +197,8 @@ const maxAdvance clock.Nanos = 5000
 func (d *Decoder) expire(v *vcpu, l *rawLine, callback, inferred bool) {
 	route, clause := trace.RoutePending, trace.ClauseAPICvOff
 	switch {
+	case v.pending:
+		route, clause = trace.RouteMerged, trace.ClausePending
 	case callback:
 		route, clause = trace.RoutePendKick, trace.ClauseCallback
 	case d.apicv == Yes:
@@ -202,7 +212,7 @@ func (d *Decoder) expire(v *vcpu, l *rawLine, callback, inferred bool) {
 		b2u(callback))
 	v.armed = v.mode == trace.Periodic
 	if v.armed {
-		cycles, _ := d.time.Hz.ToCycles(v.period)
+		cycles, _ := d.time.Hz.ToCycles(max(v.period, minPeriod))
 		v.target += cycles
 	}
 }
@@ -287,6 +297,7 @@ func (d *Decoder) hrtimerExpire(l *rawLine, m *match) {
 	}
 	d.setTimer(l, v)
 	if v != nil {
+		d.flushEntry(v) // it may be in the guest on another CPU
 		d.fire(v, l, trace.BackSW)
 	}
 }

@@ -15,6 +15,8 @@ type vcpu struct {
 	timerCPU         int16 // where the hrtimer was started last
 
 	inGuest, seen bool
+	cpu           int16  // host CPU of the last entry, exit or switch
+	exitAddress   uint64 // port or physical address of the last exit
 	exit          trace.ExitReason
 	exitAt        clock.TSC
 	msr, msrValue uint64 // of the last MSR exit, if known
