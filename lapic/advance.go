@@ -179,19 +179,20 @@ func (a *APIC) SetAdvance(mode Tuning, ns clock.Nanos, era TuneEra) {
 
 // SetEntryAdvance sets the time that VM-entry itself takes, vmentry_advance_ns:
 // the wait, the hrtimer and the preemption timer then act that much earlier. 0
-// turns it off. The posted patch multiplied in 32 bits, which wraps at 2.5 GHz
-// from 1718 ns on; here the product has 64.
+// turns it off. As in the patch as posted, the product has 32 bits: at 2.5 GHz it
+// wraps from 1718 ns on, and 2000 ns are 705 cycles.
+//
+// Source: the S000 series, get_vmentry_advance_cycles.
 func (a *APIC) SetEntryAdvance(ns clock.Nanos) {
 	a.Timer.EntryAdvance = max(ns, 0)
-	a.Timer.EntryCycles = clock.Cycles(uint64(a.Timer.EntryAdvance) * uint64(a.Timer.KHz) / 1_000_000)
+	a.Timer.EntryCycles = clock.Cycles(uint32(a.Timer.EntryAdvance) * a.Timer.KHz / 1_000_000)
 }
 
 // SetFrequency changes the guest's TSC frequency. A timer that is armed keeps its
-// host time, as in KVM. The entry advance is computed anew after the change (the
-// posted patch did it before, and so kept the old frequency's value).
+// host time, as in KVM. An entry advance that is set keeps the cycles of the old
+// frequency: the patch as posted computes it before virtual_tsc_khz changes.
 func (a *APIC) SetFrequency(f clock.Hz) {
 	a.Config.Freq = f
 	a.Timer.KHz = uint32(f.KHz())
 	a.Timer.Scale = clock.NewScale(f)
-	a.SetEntryAdvance(a.Timer.EntryAdvance)
 }

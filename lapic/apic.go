@@ -73,11 +73,16 @@ func New(id uint32, bsp bool, c Config) APIC {
 
 // Reset puts the APIC into its state after INIT (keepBase: IA32_APIC_BASE and the
 // APIC ID survive) or power-up. The settings of the timer's advance survive both;
-// the posted-interrupt descriptor is emptied. The host timers must be cancelled.
+// the posted-interrupt descriptor is emptied. The hrtimer must be cancelled.
+//
+// INIT cancels the preemption timer only as writing 0 to LVTT would: one that backs
+// a one-shot or periodic timer runs on, for a LVTT that is masked now.
 //
 // Source: arch/x86/kvm/lapic.c, kvm_lapic_reset, with the quirk LINT0_REENABLED.
 func (a *APIC) Reset(keepBase bool) {
 	old := a.Page
+	t := a.Timer
+	goesOn := keepBase && t.HVInUse && !(t.Mode == TSCDeadline && a.rules().SwitchCancelsHV)
 	if !keepBase {
 		a.Base = DefaultBase | BaseEnable | a.Base&BaseBSP
 	}
@@ -100,6 +105,12 @@ func (a *APIC) Reset(keepBase bool) {
 	a.ISR, a.TMR, a.IRR, a.Errs = Set256{}, Set256{}, Set256{}, 0
 	a.PI = Descriptor{NV: NotifyVector, SN: a.PI.SN}
 	a.Timer.reset()
+	if goesOn {
+		a.Timer.HVInUse, a.Timer.HVDeadline = true, t.HVDeadline
+		if t.Mode != TSCDeadline {
+			a.Timer.Deadline, a.Timer.Target, a.Timer.Period = t.Deadline, t.Target, t.Period
+		}
+	}
 }
 
 func (a *APIC) version() uint32 {

@@ -50,6 +50,15 @@ func (a *APIC) WriteBase(v uint64) (e Effect, ok bool) {
 	return Effect{Do: EffectModeChange | EffectLDR}, true
 }
 
+// Modified reports whether the xAPIC ID, or the address of the APIC page, is not
+// the one that an APIC with APIC virtualization must have.
+//
+// Source: arch/x86/kvm/lapic.c, kvm_lapic_xapic_id_updated and kvm_lapic_set_base.
+func (a *APIC) Modified() (id, base bool) {
+	id = a.Enabled() && !a.X2APIC() && a.reg(ID)>>24 != a.ID&0xff
+	return id, a.Enabled() && a.Base&BaseAddr != DefaultBase
+}
+
 // MMIOBase returns the guest-physical address of the APIC page, and whether the
 // APIC decodes it (enabled, xAPIC mode).
 func (a *APIC) MMIOBase() (gpa uint64, decoded bool) {

@@ -80,6 +80,14 @@ type Rules struct {
 	TuneFirst bool
 	// PeriodicFromNow: a periodic target that has passed becomes now.
 	PeriodicFromNow bool
+	// BusyExits: an interrupt that finds the VM-entry field taken forces an
+	// immediate exit; before, it waited for its window.
+	BusyExits bool
+	// ModifiedInhibits: an xAPIC ID or a base address that is not the default one
+	// inhibits APICv for the VM; ModifiedIDClears: no longer once the ID is right.
+	ModifiedInhibits, ModifiedIDClears bool
+	// DisabledDropsAPICv: a vCPU whose APIC IA32_APIC_BASE disables has no APICv.
+	DisabledDropsAPICv bool
 	// HVMaxValue: the preemption timer's range comes from HV.Max.
 	HVMaxValue bool
 }
@@ -102,30 +110,34 @@ var eraRules = [numEras]Rules{
 		SwitchCancelsHV: true},
 	Era5_8: {Name: "5.8–5.9", MinPeriod: 200 * microsecond, RawTDCR: true, RescaleTDCR: true, HVAllModes: true,
 		HVAdvance: true, SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true,
-		SwitchCancelsHV: true, DirectInject: true},
+		SwitchCancelsHV: true, DirectInject: true, BusyExits: true},
 	Era5_10: {Name: "5.10–5.11", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
 		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
-		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true},
+		DirectInject: true, BusyExits: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true},
 	Era5_14: {Name: "5.14–5.17", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
 		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
-		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		DirectInject: true, BusyExits: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
 		RestoreZero: true, RestoreDropsExpired: true},
 	Era5_19: {Name: "5.19–6.9", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
 		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
-		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
-		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true},
+		DirectInject: true, BusyExits: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true,
+		ModifiedInhibits: true, DisabledDropsAPICv: true},
 	Era6_10: {Name: "6.10–6.18", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
 		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
-		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
-		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true},
+		DirectInject: true, BusyExits: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true,
+		ModifiedInhibits: true, ModifiedIDClears: true, DisabledDropsAPICv: true},
 	Era6_19: {Name: "6.19–7.2", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
 		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
-		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
-		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true, PeriodicFromNow: true},
+		DirectInject: true, BusyExits: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true,
+		ModifiedInhibits: true, ModifiedIDClears: true, DisabledDropsAPICv: true, PeriodicFromNow: true},
 	Era7_3: {Name: "7.3", MinPeriod: 200 * microsecond, RescaleTDCR: true, HVAllModes: true, HVAdvance: true,
 		SWAdvanceTest: true, ExpiredIfHV: true, WaitInNanos: true, PostedTimer: true, SwitchCancelsHV: true,
-		DirectInject: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
-		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true, PeriodicFromNow: true, HVMaxValue: true},
+		DirectInject: true, BusyExits: true, GuardEnabled: true, ExpireFirst: true, KickCallbackOnly: true, CancelDropsPending: true,
+		RestoreZero: true, RestoreDropsExpired: true, TuneFirst: true,
+		ModifiedInhibits: true, ModifiedIDClears: true, DisabledDropsAPICv: true, PeriodicFromNow: true, HVMaxValue: true},
 }
 
 // Rules returns the row of e. An era that does not exist, BadEra included, gets

@@ -28,9 +28,10 @@ func TestFirstReleaseOfEachRule(t *testing.T) {
 	first := map[string]Era{
 		"HVAllModes": Era4_10, "RescaleTDCR": Era4_19, "HVAdvance": Era4_19, "SWAdvanceTest": Era5_2,
 		"ExpiredIfHV": Era5_2, "WaitInNanos": Era5_2, "PostedTimer": Era5_3, "SwitchCancelsHV": Era5_6,
-		"DirectInject": Era5_8, "GuardEnabled": Era5_10, "ExpireFirst": Era5_10, "KickCallbackOnly": Era5_10,
+		"DirectInject": Era5_8, "BusyExits": Era5_8, "GuardEnabled": Era5_10, "ExpireFirst": Era5_10, "KickCallbackOnly": Era5_10,
 		"CancelDropsPending": Era5_14, "RestoreZero": Era5_14, "RestoreDropsExpired": Era5_14, "TuneFirst": Era5_19,
-		"PeriodicFromNow": Era6_19, "HVMaxValue": Era7_3,
+		"PeriodicFromNow": Era6_19, "HVMaxValue": Era7_3, "ModifiedInhibits": Era5_19, "DisabledDropsAPICv": Era5_19,
+		"ModifiedIDClears": Era6_10,
 	}
 	last := map[string]Era{"SwitchCancelsAll": Era4_10, "WaitAlways": Era4_10, "RawTDCR": Era5_8}
 	for e := Era4_9; e < numEras; e++ {

@@ -24,6 +24,8 @@ type Header struct {
 	// that was chosen; Hide are the features that the CPU did without, names
 	// joined by commas.
 	LAPICEra, Hide string
+	// Reboot says what a reset did to the run, empty for what it does by default.
+	Reboot string
 	// Host is a sentence about the machine: kernel and CPU, or the profile.
 	Host string
 }

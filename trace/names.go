@@ -423,11 +423,12 @@ const (
 	EndError               // the engine failed
 	EndShutdown            // it asked the platform to power off
 	EndInternal            // KVM_EXIT_INTERNAL_ERROR: Code is the suberror, Detail the guest-physical address
+	EndReset               // it reset the machine, and that was to end the run
 )
 
 // EndNames names the ways to stop.
 var EndNames = []string{"bad", "exit", "triple-fault", "unknown-instruction", "timeout", "limit", "stopped", "deadlock",
-	"error", "shutdown", "internal-error"}
+	"error", "shutdown", "internal-error", "reset"}
 
 // String returns the short name.
 func (e EndKind) String() string { return nameOf(EndNames, uint64(e)) }

@@ -230,6 +230,12 @@ func handleAPICAccess(m *Machine, p PCPU, v *vcpu) {
 // apply does what a register write leaves for the loop, in the order of the
 // effects.
 func (m *Machine) apply(p PCPU, v *vcpu, reg lapic.Reg, value uint64, e lapic.Effect) {
+	if e.Do&(lapic.EffectModeChange|lapic.EffectLDR) != 0 {
+		if e.Has(lapic.EffectModeChange) && !m.cfg.Real {
+			m.applyAPICv(p, v)
+		}
+		m.checkInhibits(p, v, e)
+	}
 	if e.Has(lapic.EffectCancelSW) {
 		m.cancelSW(p, v)
 	}

@@ -49,6 +49,8 @@ type Lines interface {
 	PulseNMI()
 	// Console takes a byte that the guest wrote to its serial port.
 	Console(b byte)
+	// Reset resets the machine.
+	Reset()
 	// Exit ends the guest: a write of v to the debug-exit port, or power off.
 	Exit(v uint32, powerOff bool)
 }

@@ -48,6 +48,9 @@ func (m *Machine) stepHandle(p PCPU, v *vcpu) {
 		panic("BUG: no handler for exit " + v.reason.String())
 	}
 	h(m, p, v)
+	if m.st.resetting {
+		m.reboot(p)
+	}
 }
 
 func handlePreemptionTimer(m *Machine, p PCPU, v *vcpu) {
@@ -137,6 +140,11 @@ func handleEnd(m *Machine, p PCPU, v *vcpu) {
 	how, code, detail := trace.EndError, uint32(0), v.exit.RIP
 	switch v.reason {
 	case trace.ExitTripleFault:
+		if m.cfg.Reboot == RebootAlways && m.cfg.Boot != nil {
+			m.st.devCPU = p
+			m.Reset()
+			return
+		}
 		how = trace.EndTripleFault
 	case trace.ExitUnknownInstruction:
 		how, detail = trace.EndUnknown, v.info[0]

@@ -13,7 +13,7 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 	taken := m.injectFirst(p, v)
 	if v.id == 0 && m.st.intr && v.apic.AcceptsPIC() {
 		if ok, _ := v.cpu.Interruptible(); !ok || taken {
-			v.windowOn = true
+			m.putOff(v, taken)
 			return
 		}
 		m.queue(p, v, Event{Kind: EventInterrupt, Vector: m.bus.AckPIC(m.host.Now(p))})
@@ -27,7 +27,7 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 		return
 	}
 	if ready, _ := v.cpu.Interruptible(); !ready || taken {
-		v.windowOn = true
+		m.putOff(v, taken)
 		m.emit(p, v.id, trace.KindInject, uint64(vec), 0, 1, 0)
 		return
 	}
@@ -36,6 +36,18 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 	if _, more := v.apic.Deliverable(); more {
 		v.windowOn = true
 	}
+}
+
+// putOff sees to an interrupt that cannot be injected at this entry. If the guest
+// is not ready, the CPU says when it is. If another event has taken the VM-entry
+// field, an immediate exit comes right after that one's delivery (from 5.8 on;
+// before, the window was opened).
+func (m *Machine) putOff(v *vcpu, taken bool) {
+	if taken && v.apic.Config.Era.Rules().BusyExits && !m.cfg.Real {
+		v.immediate = true
+		return
+	}
+	v.windowOn = true
 }
 
 // injectFirst injects again what is queued already, or else an NMI; it reports
@@ -162,12 +174,11 @@ func (m *Machine) acceptVirtual(p PCPU, v *vcpu) {
 func (m *Machine) acceptInit(p PCPU, v *vcpu) bool {
 	if v.init {
 		v.init = false
-		m.cancelSW(p, v)
-		v.apic.Reset(true)
+		m.initTimer(p, v)
 		v.cpu.Reset(false)
 		v.queued, v.windowOn, v.nmis, v.nmiQueued = Event{}, false, 0, 0
-		v.backing = trace.BackNone
 		if v.id == 0 {
+			m.firmware(v)
 			m.setMP(p, v, trace.MPRunnable, 0)
 		} else {
 			m.setMP(p, v, trace.MPInitReceived, 0)
@@ -181,6 +192,30 @@ func (m *Machine) acceptInit(p PCPU, v *vcpu) bool {
 		}
 	}
 	return v.mp == trace.MPInitReceived
+}
+
+// initTimer resets the local APIC and tells what that leaves of the timer.
+func (m *Machine) initTimer(p PCPU, v *vcpu) {
+	was := v.apic.Timer.Deadline != 0
+	m.cancelSW(p, v)
+	v.apic.Reset(true)
+	if v.apic.Timer.HVInUse {
+		return
+	}
+	m.setBacking(p, v, trace.BackNone, trace.ClauseNone, 0)
+	if was {
+		m.armed(p, v, 0)
+	}
+}
+
+// firmware lets the boot processor begin at the reset vector, in the copy of the
+// firmware below 1 MiB.
+func (m *Machine) firmware(v *vcpu) {
+	r := v.cpu.Registers()
+	r.CS.Base = uint64(r.CS.Selector) << 4
+	if err := v.cpu.SetRegisters(&r); err != nil {
+		panic("BUG: the state after INIT refused: " + err.Error())
+	}
 }
 
 // startUp sets CS:IP to the page of a start-up IPI. Intel SDM vol. 3A, 8.4.3

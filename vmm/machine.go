@@ -42,6 +42,12 @@ type Config struct {
 	Joined trace.PhaseSet
 	// Faults are the bugs that the machine has on purpose.
 	Faults Faults
+	// Boot puts the platform and guest memory into the state in which the guest
+	// boots and returns the registers of the boot processor. Where it is nil a
+	// reset ends the run.
+	Boot func() (Registers, error)
+	// Reboot says what becomes of a reset.
+	Reboot Reboot
 }
 
 // Machine is one virtual machine: vCPUs with their local APICs, and the loop
@@ -77,12 +83,15 @@ type shared struct {
 	// offset is the common line minus the host TSC.
 	offset clock.Cycles
 	intr   bool // the PIC's output
-	ended  bool
-	end    trace.EndKind
-	code   uint32
-	detail uint64
-	text   [24]byte // console bytes not yet emitted
-	ntext  int
+	// resetting says that the machine is to be reset.
+	resetting bool
+	inhibits  inhibit
+	ended     bool
+	end       trace.EndKind
+	code      uint32
+	detail    uint64
+	text      [24]byte // console bytes not yet emitted
+	ntext     int
 	// exits counts VM-exits, samples and the like are counted from events.
 	exits  uint64
 	kernIO uint64 // accesses to devices in the kernel, which have timers

@@ -120,7 +120,7 @@ func (m *Machine) setAdvance(v *vcpu) {
 //
 // Source: arch/x86/kvm/x86.c, kvm_vcpu_update_apicv.
 func (m *Machine) applyAPICv(p PCPU, v *vcpu) {
-	want := m.st.knobs.APICv
+	want := m.wantsAPICv(v)
 	if v.apicv == want {
 		return
 	}

@@ -70,3 +70,36 @@ func TestExpiryOnTheThreadNamesItsClause(t *testing.T) {
 		})
 	}
 }
+
+// An interrupt that finds the VM-entry field taken by another event forces an
+// immediate exit, at which the fastpath does nothing; before 5.8 it waited for its
+// window.
+func TestBusyEntryFieldForcesAnImmediateExit(t *testing.T) {
+	for _, tt := range []struct {
+		era    lapic.Era
+		forced bool
+	}{{lapic.Era5_6, false}, {lapic.Era5_8, true}, {lapic.Era6_10, true}} {
+		r := newRig(t, 1, func(k *Knobs) { k.APICv = false })
+		v := &r.m.vcpus[0]
+		v.apic.Config.Era = tt.era
+		v.queued = Event{Kind: EventException, Vector: 14}
+		v.apic.Accept(0x60, false)
+		v.requests |= ReqEvent
+		r.enter(0)
+		if v.hv.forced != tt.forced || v.windowOn == tt.forced {
+			t.Errorf("%s: forced %v, window %v", tt.era, v.hv.forced, v.windowOn)
+		}
+		if !tt.forced {
+			continue
+		}
+		r.until(0, StageExit)
+		r.m.Step(0)
+		if e, _ := r.last(trace.KindFastpath); trace.Clause(e.C) != trace.ClauseImmediateExit {
+			t.Errorf("%s: the fastpath says %s", tt.era, trace.Clause(e.C))
+		}
+		r.until(0, StageGuest)
+		if !v.apic.ISR.Has(0x60) {
+			t.Errorf("%s: the interrupt was not injected at the next entry", tt.era)
+		}
+	}
+}

@@ -50,6 +50,7 @@ func (m *Machine) programHV(p PCPU, v *vcpu) uint64 {
 	switch {
 	case v.immediate:
 		v.immediate, v.hv.softDisabled, v.hv.forced = false, false, true
+		m.request(p, v, ReqEvent) // vcpu_enter_guest, before it enters
 		return 0
 	case t.HVInUse:
 		v.hv.softDisabled = false

@@ -24,6 +24,7 @@ var flagValues = map[string]func(typed string) []string{
 	"lapic":     words("vmm", "kernel"),
 	"hide":      words("x2apic", "tsc-deadline"),
 	"profile":   func(string) []string { return model.Profiles() },
+	"reboot":    words("reset", "always", "never"),
 	"lapic-era": func(string) []string { return lapic.EraNames() },
 	"scenario":  func(string) []string { return scenario.Names() },
 	"format":    func(string) []string { return formats() },

@@ -45,7 +45,7 @@ var exitCodes = []struct {
 	{ExitHost, "the host cannot do it: no engine, no memory, a KVM failure"},
 	{ExitTerminal, "the screen needs a terminal and there is none"},
 	{ExitAssert, "an assertion of --assert does not hold, or a limit of --fail-on is exceeded, or check disagrees"},
-	{ExitGuest, "the guest crashed: triple fault, unknown instruction, KVM internal error, deadlock"},
+	{ExitGuest, "the guest crashed: triple fault, unknown instruction, KVM internal error, deadlock; or it reset the machine where that ends the run"},
 	{ExitTimeout, "--timeout passed before the guest ended"},
 	{ExitDamaged, "a recording is damaged: the report covers what is whole"},
 	{ExitSignal, "stopped by SIGINT, SIGTERM or SIGHUP"},
@@ -104,6 +104,8 @@ func guestEnd(st *trace.State) error {
 		return fail(ExitStatus+ExitCode(min(e.Code, maxStatus)), "the guest exited with status %d", e.Code)
 	case trace.EndTripleFault:
 		return fail(ExitGuest, "the guest crashed: triple fault at RIP %#x", e.Detail)
+	case trace.EndReset:
+		return fail(ExitGuest, "the guest reset the machine, which ends this run")
 	case trace.EndUnknown:
 		return fail(ExitGuest, "the guest ran into an instruction that the interpreter does not know: % x", bytesOf(e.Detail))
 	case trace.EndInternal:

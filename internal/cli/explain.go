@@ -75,7 +75,7 @@ comes of it is printed.`,
 
 // liveOnly are the flags that say what --live runs. A recording's guest may be
 // named: its image can have moved.
-var liveOnly = []string{"append", "vcpus", "initrd", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "lapic-era", "no-skip", "knob",
+var liveOnly = []string{"append", "vcpus", "initrd", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "lapic-era", "reboot", "no-skip", "knob",
 	"at", "deadlines", "exits", "for", "timeout", "scenario", "repaired"}
 
 // checkFlags refuses values and flags that have no effect.
@@ -240,7 +240,7 @@ func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.
 	}
 	again.initrd = h.Initrd
 	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
-	again.era, again.hide = h.LAPICEra, hidden(h)
+	again.era, again.hide, again.reboot = h.LAPICEra, hidden(h), h.Reboot
 	if h.MemMiB != 0 {
 		again.memMiB = h.MemMiB
 	}

@@ -32,6 +32,7 @@ type runOptions struct {
 	seed                  uint64
 	profile               string
 	hide                  []string
+	reboot                string
 	era                   string // of the LAPIC
 	knobs, at             []string
 	deadlines, exits      uint64
@@ -166,12 +167,12 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"speed", "paused"}, o.headless, "it is for the screen: a headless run goes as fast as it can"},
 		{[]string{"repaired"}, !scenario, "it needs --scenario"},
 		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},
-		{[]string{"lapic-era"}, scenario, "a scenario brings its own"},
+		{[]string{"lapic-era", "reboot"}, scenario, "a scenario brings its own"},
 		{[]string{"guest", "append", "vcpus", "pcpus", "initrd", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
 		{[]string{"lapic"}, model, "on the model the LAPIC is this program's own; it needs --engine=kvm"},
 		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced makes no events to count; use --for, or a guest that ends"},
 		{[]string{"untraced"}, model, "only with engine kvm: a model's time does not depend on who looks"},
-		{[]string{"pcpus", "seed", "profile", "lapic-era", "no-skip"}, !model, "only on the model; this run is on KVM, and --engine=model is not"},
+		{[]string{"pcpus", "seed", "profile", "lapic-era", "reboot", "no-skip"}, !model, "only on the model; this run is on KVM, and --engine=model is not"},
 		{[]string{"strict"}, len(o.at) == 0 && len(o.knobs) == 0, "it needs --at or --knob"},
 	})
 }
@@ -257,13 +258,17 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 	if err != nil {
 		return model.Config{}, err
 	}
+	reboot, err := vmm.ParseReboot(o.reboot)
+	if err != nil {
+		return model.Config{}, fail(ExitUsage, "--reboot: %w", err)
+	}
 	era := model.DefaultEra
 	if o.era != "" {
 		if era, err = lapic.ParseEra(o.era); err != nil {
 			return model.Config{}, fail(ExitUsage, "--lapic-era: %w", err)
 		}
 	}
-	return model.Config{Era: era, Hide: hide, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
+	return model.Config{Era: era, Hide: hide, Reboot: reboot, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 

@@ -53,7 +53,7 @@ func recordedFactory(h *trace.Header) (session.Factory, error) {
 		return func(sink trace.Sink) (vmm.Engine, error) { return make(sink) }, err
 	}
 	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, initrd: h.Initrd, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
-		seed: h.Seed, profile: h.Profile, era: h.LAPICEra, hide: hidden(h)}
+		seed: h.Seed, profile: h.Profile, era: h.LAPICEra, hide: hidden(h), reboot: h.Reboot}
 	knobs := vmm.DefaultKnobs()
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
 		if err := knobs.Set(k, h.Knobs[k]); err != nil {

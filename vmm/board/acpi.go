@@ -31,6 +31,11 @@ func (b *Board) Place(mem vmm.Memory) error {
 	if err := mem.WriteAt(acpiTables(&b.cfg), ACPIBase); err != nil {
 		return fmt.Errorf("placing ACPI tables at %#x: %w", ACPIBase, err)
 	}
+	for at, code := range map[uint64][]byte{firmwareBase: firmware, resetVector: resetJump} {
+		if err := mem.WriteAt(code, at); err != nil {
+			return fmt.Errorf("placing firmware at %#x: %w", at, err)
+		}
+	}
 	return nil
 }
 

@@ -48,17 +48,18 @@ type Board struct {
 
 // state is all that changes while a guest runs.
 type state struct {
-	serial  serial
-	fwcfg   fwcfg
-	cmos    cmos
-	power   power
-	pic     picPair
-	pit     pit
-	ioapic  ioapic
-	pci     pci
-	testdev testdev
-	sources [numPins]uint8 // per interrupt line: which sources hold it high
-	post    uint8          // last byte written to the diagnostic port
+	serial   serial
+	fwcfg    fwcfg
+	cmos     cmos
+	power    power
+	keyboard keyboard
+	pic      picPair
+	pit      pit
+	ioapic   ioapic
+	pci      pci
+	testdev  testdev
+	sources  [numPins]uint8 // per interrupt line: which sources hold it high
+	post     uint8          // last byte written to the diagnostic port
 }
 
 // New returns a board after power-up that drives lines.
@@ -86,7 +87,7 @@ func New(cfg Config, lines vmm.Lines) (*Board, error) {
 func (b *Board) Reset() {
 	b.st = state{
 		serial: newSerial(), fwcfg: newFwcfg(), cmos: newCMOS(&b.cfg), pic: newPICPair(), pit: newPIT(b.cfg.Start),
-		ioapic: newIOAPIC(),
+		ioapic: newIOAPIC(), keyboard: newKeyboard(),
 	}
 }
 

@@ -231,9 +231,13 @@ func TestWaysToEnd(t *testing.T) {
 		{"debug exit, byte", func(b *Board) { b.Out(0, 0xf4, 1, 0x1234) }, []string{"exit 52 false"}},
 		{"ACPI S5", func(b *Board) { b.Out(0, 0x604, 2, 0x2000) }, []string{"exit 0 true"}},
 		{"ACPI S3 is not there", func(b *Board) { b.Out(0, 0x604, 2, 0x2400) }, nil},
-		{"keyboard reset", func(b *Board) { out(b, 0x64, 0xd1, 0x64, 0xfe) }, []string{"exit 1 true"}},
-		{"port A rising", func(b *Board) { out(b, 0x92, 2, 0x92, 3) }, []string{"exit 1 true"}},
-		{"reset control", func(b *Board) { out(b, 0xcf9, 2, 0xcf9, 6) }, []string{"exit 1 true"}},
+		{"keyboard reset", func(b *Board) { out(b, 0x64, 0xd1, 0x64, 0xfe) }, []string{"reset"}},
+		{"keyboard output port, bit 0 low", func(b *Board) { out(b, 0x64, 0xd1, 0x60, 0xfe) }, []string{"reset"}},
+		{"keyboard output port, bit 0 high", func(b *Board) { out(b, 0x64, 0xd1, 0x60, 0xdd) }, nil},
+		{"keyboard data without a command", func(b *Board) { out(b, 0x60, 0xf4) }, nil},
+		{"keyboard pulse of other bits", func(b *Board) { out(b, 0x64, 0xfd) }, nil},
+		{"port A rising", func(b *Board) { out(b, 0x92, 2, 0x92, 3) }, []string{"reset"}},
+		{"reset control", func(b *Board) { out(b, 0xcf9, 2, 0xcf9, 6) }, []string{"reset"}},
 		{"PCI address is no reset", func(b *Board) { b.Out(0, 0xcf8, 4, 0x80000604) }, nil},
 		{"Bochs text", func(b *Board) {
 			for _, c := range "ShShutdown" {

@@ -26,6 +26,7 @@ func (l *lines) SetINTR(level bool) {
 }
 func (l *lines) PulseNMI()      { l.log = append(l.log, "nmi") }
 func (l *lines) Console(c byte) { l.console = append(l.console, c) }
+func (l *lines) Reset()         { l.log = append(l.log, "reset") }
 func (l *lines) Exit(v uint32, powerOff bool) {
 	l.log = append(l.log, fmt.Sprintf("exit %d %v", v, powerOff))
 }

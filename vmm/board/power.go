@@ -6,11 +6,8 @@ import "codeberg.org/ticktrap/ticktrap/internal/clock"
 // 4.8.2.1 "Power Management Timer".
 const pmTimerHz = clock.Hz(3_579_545)
 
-// The codes that the guest ends with when it does not choose one itself.
-const (
-	ExitPowerOff = 0
-	ExitReset    = 1
-)
+// ExitPowerOff is the status of a guest that powers the machine off.
+const ExitPowerOff = 0
 
 // sleepS5 is the sleep type that powers off: the value that the DSDT's _S5 names.
 const sleepS5 = 0
@@ -26,7 +23,7 @@ type power struct {
 const bochsText = "Shutdown"
 
 func (b *Board) powerOff() { b.lines.Exit(ExitPowerOff, true) }
-func (b *Board) reset()    { b.lines.Exit(ExitReset, true) }
+func (b *Board) reset()    { b.lines.Reset() }
 
 // pmTimerIn reads the timer's 24 bits: bits 8i+7:8i at port 0x608 + i.
 func pmTimerIn(b *Board, now clock.TSC, port uint16, _ uint8) uint32 {
@@ -62,13 +59,6 @@ func pm1ControlOut(b *Board, _ clock.TSC, _ uint16, _ uint8, v uint32) {
 	b.st.power.control = uint16(v) &^ 0x2001
 	if v&0x2000 != 0 && v>>10&7 == sleepS5 {
 		b.powerOff()
-	}
-}
-
-// keyboardOut takes keyboard controller commands; only the reset pulse counts.
-func keyboardOut(b *Board, _ clock.TSC, _ uint16, _ uint8, v uint32) {
-	if v == 0xfe {
-		b.reset()
 	}
 }
 

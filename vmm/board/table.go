@@ -39,9 +39,9 @@ type memRow struct {
 var portTable = []portRow{
 	{row{0x20, 0x21, "PIC master", "8259A", vmm.InKernel, false}, 1, picIn, picOut},
 	{row{0x40, 0x43, "PIT", "8254, channel 0 drives IRQ 0", vmm.InKernel, false}, 1, pitIn, pitOut},
-	{row{0x60, 0x60, "keyboard data", "reads 0: no keyboard", vmm.InUser, false}, 1, readsZero, ignores},
+	{row{0x60, 0x60, "keyboard data", "the controller's output port; no keyboard", vmm.InUser, false}, 1, keyboardDataIn, keyboardDataOut},
 	{row{0x61, 0x61, "port B", "PIT channel 2 gate and output, refresh toggle", vmm.InKernel, false}, 1, portBIn, portBOut},
-	{row{0x64, 0x64, "keyboard control", "write 0xfe: reset", vmm.InUser, false}, 1, readsZero, keyboardOut},
+	{row{0x64, 0x64, "keyboard control", "0xd0, 0xd1: output port, bit 0 low: reset; 0xfe: reset", vmm.InUser, false}, 1, keyboardStatusIn, keyboardCommandOut},
 	{row{0x70, 0x71, "CMOS", "index, data: real-time clock and memory sizes", vmm.InUser, false}, 1, cmosIn, cmosOut},
 	{row{0x80, 0x80, "POST", "diagnostic byte; used as a delay", vmm.InUser, false}, 4, postIn, postOut},
 	{row{0x92, 0x92, "port A", "bit 0 rising: reset; bit 1: A20, always on", vmm.InUser, false}, 1, portAIn, portAOut},

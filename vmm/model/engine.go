@@ -34,6 +34,8 @@ type Config struct {
 	NoSkip bool
 	// Faults are bugs that the run has on purpose.
 	Faults vmm.Faults
+	// Reboot says what a reset does to the run.
+	Reboot vmm.Reboot
 	// MSI, if its Every is not 0, is an assigned device that interrupts.
 	MSI MSI
 }
@@ -80,7 +82,7 @@ func New(cfg Config, sink trace.Sink) (*Engine, error) {
 	}
 	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
 		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(&cfg), Host: e.host, Sink: &e.order,
-		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true, Faults: cfg.Faults,
+		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true, Faults: cfg.Faults, Boot: e.reboot, Reboot: cfg.Reboot,
 		PhysBits: uint8(interp.CPUID(0x80000008, 0)[0])})
 	if err != nil {
 		return nil, err
@@ -155,12 +157,23 @@ func newHost(cfg Config) *host {
 	return h
 }
 
-// boot places the guest and lets every vCPU's thread start.
-func (e *Engine) boot() error {
+// load writes into memory what a loader and the firmware do.
+func (e *Engine) load() error {
 	if err := e.cfg.Guest.Place(e.mem); err != nil {
 		return err
 	}
-	if err := e.board.Place(e.mem); err != nil {
+	return e.board.Place(e.mem)
+}
+
+// reboot does what happens to the platform when the machine is reset.
+func (e *Engine) reboot() (vmm.Registers, error) {
+	e.board.Reboot()
+	return e.cfg.Guest.Boot(), e.load()
+}
+
+// boot places the guest and lets every vCPU's thread start.
+func (e *Engine) boot() error {
+	if err := e.load(); err != nil {
 		return err
 	}
 	regs := e.cfg.Guest.Boot()
@@ -245,10 +258,14 @@ func (e *Engine) Header() trace.Header {
 	if e.cfg.Era != DefaultEra {
 		era = e.cfg.Era.First()
 	}
+	reboot := ""
+	if e.cfg.Reboot != vmm.RebootReset {
+		reboot = e.cfg.Reboot.String()
+	}
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
 		Args: e.cfg.Guest.Args, Initrd: e.cfg.Guest.Initrd, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
-		MemMiB: int(e.cfg.RAM >> 20), LAPICEra: era, Hide: e.cfg.Hide.String(),
+		MemMiB: int(e.cfg.RAM >> 20), LAPICEra: era, Hide: e.cfg.Hide.String(), Reboot: reboot,
 		Knobs: k.Values(), Host: e.cfg.Profile.Text}
 }
 

@@ -35,9 +35,17 @@ func (e *Engine) Knobs() []vmm.KnobState {
 	k := e.m.Knobs()
 	var s []vmm.KnobState
 	for n := trace.BadKnob + 1; n < trace.NumKnobs; n++ {
-		s = append(s, vmm.KnobState{Knob: n, Value: k.Get(n), Tag: vmm.TagLive, Why: idle(&k, n)})
+		s = append(s, vmm.KnobState{Knob: n, Value: k.Get(n), Tag: vmm.TagLive, Why: e.why(&k, n)})
 	}
 	return s
+}
+
+// why says why a knob has no effect, or a surprising one.
+func (e *Engine) why(k *vmm.Knobs, n trace.Knob) string {
+	if s := e.m.Inhibited(); n == trace.KnobAPICv && s != "" {
+		return s
+	}
+	return idle(k, n)
 }
 
 // idle says why a knob has no effect, or a surprising one, as the others stand.

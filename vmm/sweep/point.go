@@ -107,7 +107,8 @@ func pointOf(h *trace.Header, st *trace.State, far []clock.Cycles) *Point {
 	d := &st.Deadlines
 	p := &Point{Knobs: map[string]string{}, Count: uint64(len(far)),
 		Missed: d.Outcomes[trace.OutcomeLost] + d.Outcomes[trace.OutcomeMerged] + d.Outcomes[trace.OutcomeDropped]}
-	if e := st.End.How; e == trace.EndTripleFault || e == trace.EndUnknown || e == trace.EndDeadlock || e == trace.EndError || e == trace.EndInternal {
+	switch e := st.End.How; e {
+	case trace.EndTripleFault, trace.EndReset, trace.EndUnknown, trace.EndDeadlock, trace.EndError, trace.EndInternal:
 		p.End = e.String()
 	}
 	if len(far) == 0 {
