@@ -58,12 +58,13 @@ func (m *Machine) Turn(id int) {
 }
 
 // calm reports whether v, whose exit has been handled, may enter the guest with
-// nothing for the stages from After to Entry to do.
+// nothing for the stages from After to Entry to do. What is queued for the VM-entry
+// field comes with a request; a window that waits, an NMI that pends and a vector in
+// IRR have windowSet; a deadline to wait for waits for a vector to be injected; a real
+// host has no preemption timer and forces no exit.
 func (m *Machine) calm(v *vcpu) bool {
-	t := &v.apic.Timer
-	return v.stage == StageAfter && v.requests == 0 && v.mp == trace.MPRunnable && v.queued.Kind == BadEvent &&
-		v.taking == BadEvent && !v.windowOn && !v.windowSet && v.nmis == 0 && !v.immediate && !v.apic.PI.ON &&
-		!t.Pending && t.Expired == 0 && !t.HVInUse && v.apic.IRR.Empty() && m.cfg.Real
+	return v.stage == StageAfter && v.requests == 0 && v.mp == trace.MPRunnable && !v.windowSet && !v.apic.PI.ON &&
+		!v.apic.Timer.Pending && m.cfg.Real
 }
 
 // rounds goes round the loop while v stays calm: it is the stages from After to
@@ -71,7 +72,6 @@ func (m *Machine) calm(v *vcpu) bool {
 //
 // Postconditions: v stands at a stage at which Turn or Step goes on.
 func (m *Machine) rounds(p PCPU, v *vcpu) {
-	v.reentry = false
 	until, kernIO := m.host.Until(p), m.st.kernIO
 	m.reportEntry(p, v)
 	for {

@@ -15,6 +15,7 @@ type ports struct {
 	Bus
 	m       *Machine
 	written []uint32
+	ends    bool // a write to port 2 ends the guest
 }
 
 func (b *ports) In(clock.TSC, uint16, uint8) (uint32, Where) { return 7, InUser }
@@ -22,6 +23,12 @@ func (b *ports) Out(_ clock.TSC, port uint16, _ uint8, v uint32) Where {
 	b.written = append(b.written, v)
 	if port == 1 {
 		b.m.Message(Message{Vector: 0x50, Assert: true})
+	}
+	if port == 2 && b.ends {
+		b.m.Exit(v, false)
+	}
+	if port == 3 {
+		b.m.Console(byte(v))
 	}
 	if port >= 0x40 {
 		return InKernel
@@ -66,6 +73,11 @@ var ways = []struct {
 		{Reason: ExitWRMSR, Addr: uint64(lapic.MSRDeadline), Data: 1, Write: true}, {Reason: ExitIO, Addr: 0x10, Size: 1}}},
 	{"a deadline in the fastpath", func(k *Knobs) { k.Fastpath = Rules618 }, []Exit{
 		{Reason: ExitIO, Addr: 0x10, Size: 1}, deadlineWrite(), {Reason: ExitIO, Addr: 0x10, Size: 1}}},
+	{"a masked expiry", nil, []Exit{
+		{Reason: ExitIO, Addr: 0x10, Size: 1}, {Reason: ExitWRMSR, Addr: uint64(lapic.LVTT.MSR()), Data: 2<<17 | 1<<16 | 0x40, Write: true},
+		{Reason: ExitWRMSR, Addr: uint64(lapic.MSRDeadline), Data: 1, Write: true}, {Reason: ExitIO, Addr: 0x10, Size: 1},
+		{Reason: ExitWRMSR, Addr: uint64(lapic.LVTT.MSR()), Data: 2<<17 | 0x40, Write: true}, {Reason: ExitIO, Addr: 0x10, Size: 1},
+		{Reason: ExitIO, Addr: 0x10, Size: 1}}},
 	{"self-IPI and halt", nil, []Exit{
 		{Reason: ExitIO, Addr: 0x10, Size: 1}, icrWrite(1<<18 | 0x51), {Reason: ExitIO, Addr: 0x10, Size: 1},
 		{Reason: ExitHLT, Len: 1}, {Reason: ExitIO, Addr: 0x10, Size: 1}}},
