@@ -1,8 +1,6 @@
 package vmm
 
 import (
-	"encoding/binary"
-
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
 )
@@ -16,8 +14,18 @@ const (
 	inhibitBase                     // APICV_INHIBIT_REASON_APIC_BASE_MODIFIED
 )
 
-// inhibitNames name the reasons by bit, as bookmarks do: eight letters.
-var inhibitNames = [...]string{"APIC_ID ", "APICBASE"}
+// inhibits are the reasons by bit, as events tell them.
+var inhibits = [...]trace.Inhibit{trace.InhibitAPICID, trace.InhibitAPICBase}
+
+// told is the set as a mask of events' reasons.
+func (s inhibit) told() (mask uint64) {
+	for i, r := range inhibits {
+		if s>>i&1 != 0 {
+			mask |= 1 << r
+		}
+	}
+	return mask
+}
 
 // wantsAPICv is kvm_vcpu_apicv_activated, and what __kvm_vcpu_update_apicv asks
 // beside it.
@@ -48,9 +56,9 @@ func (m *Machine) checkInhibits(p PCPU, v *vcpu, e lapic.Effect) {
 	if set == m.st.inhibits {
 		return
 	}
-	for i, name := range inhibitNames {
-		if bit := inhibit(1) << i; set&bit > m.st.inhibits&bit {
-			m.emit(p, trace.NoCPU, trace.KindMark, binary.LittleEndian.Uint64([]byte(name)), 0, 0, 0)
+	for i, reason := range inhibits {
+		if bit := inhibit(1) << i; (set^m.st.inhibits)&bit != 0 {
+			m.emit(p, v.id, trace.KindInhibit, uint64(reason), b2u(set&bit != 0), set.told(), 0)
 		}
 	}
 	changed := set == 0 || m.st.inhibits == 0

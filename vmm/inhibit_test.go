@@ -75,6 +75,10 @@ func TestGuestInhibitsAPICv(t *testing.T) {
 					t.Errorf("vCPU %d has APICv %v, want %v", i, got, tt.want)
 				}
 			}
+			e, told := r.last(trace.KindInhibit)
+			if set := told && e.Inhibit().Set; set == tt.want {
+				t.Errorf("the last inhibit event says set %v", set)
+			}
 			if got := r.m.Inhibited() == ""; got != tt.want {
 				t.Errorf("inhibited: %q", r.m.Inhibited())
 			}

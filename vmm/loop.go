@@ -74,7 +74,7 @@ func (m *Machine) Load(p PCPU, id int) {
 	v.pcpu = p
 	m.st.loaded[p] = int8(id)
 	v.apic.PI.Load()
-	m.shrinkSpin(v)
+	m.shrinkSpin(p, v)
 	if moved && v.apic.Timer.HVInUse {
 		m.restartTimer(p, v) // hv_deadline_tsc counts on the CPU it was set on
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 // spinRules are the module parameters of pause-loop exiting, in cycles for Intel's
@@ -50,7 +51,7 @@ func (r *spinRules) shrunk(w uint32) uint32 {
 // handlePause is handle_pause: a vCPU that spins is not asked so soon again, and
 // kvm_vcpu_on_spin lets another thread have the CPU.
 func handlePause(m *Machine, p PCPU, v *vcpu) {
-	m.setSpin(v, spinIntel.grown(v.spinWindow))
+	m.setSpin(p, v, spinIntel.grown(v.spinWindow))
 	v.cpu.Skip()
 	if m.host.OtherRunnable(p) {
 		m.host.Yield(p, v.id)
@@ -59,7 +60,7 @@ func handlePause(m *Machine, p PCPU, v *vcpu) {
 
 // shrinkSpin is shrink_ple_window, when the thread of v is scheduled in again
 // (arch/x86/kvm/vmx/vmx.c, vmx_sched_in; from 6.12 on vmx_vcpu_load).
-func (m *Machine) shrinkSpin(v *vcpu) { m.setSpin(v, spinIntel.shrunk(v.spinWindow)) }
+func (m *Machine) shrinkSpin(p PCPU, v *vcpu) { m.setSpin(p, v, spinIntel.shrunk(v.spinWindow)) }
 
 // resetSpin gives v the window that a new vCPU has.
 func (m *Machine) resetSpin(v *vcpu) {
@@ -67,8 +68,9 @@ func (m *Machine) resetSpin(v *vcpu) {
 	v.cpu.SetIntercepts(m.intercepts(v))
 }
 
-func (m *Machine) setSpin(v *vcpu, w uint32) {
+func (m *Machine) setSpin(p PCPU, v *vcpu, w uint32) {
 	if v.spinWindow != w {
+		m.emit(p, v.id, trace.KindPLEWindow, uint64(w), uint64(v.spinWindow), 0, 0)
 		v.spinWindow = w
 		v.cpu.SetIntercepts(m.intercepts(v))
 	}

@@ -19,6 +19,9 @@ func TestSpinWindowDoublesUntilTheThreadWasAway(t *testing.T) {
 		r.until(0, StageHandle)
 		r.m.Step(0)
 		want *= 2
+		if e, ok := r.last(trace.KindPLEWindow); !ok || uint32(e.A) != want || uint32(e.B) != want/2 {
+			t.Errorf("the window's event is %v", e)
+		}
 	}
 	r.m.Put(0, 0, true)
 	r.m.Load(0, 0)
