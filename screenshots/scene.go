@@ -167,7 +167,10 @@ func (d *driver) send(msg tea.Msg) {
 }
 
 // frame lets the model take the session's present state.
-func (d *driver) frame() { d.m.Update(d.m.Init()()) }
+func (d *driver) frame() {
+	d.m.Update(d.m.Init()())
+	d.m.Settle()
+}
 
 // Text returns the scene as lines without escape sequences.
 func (sc *Scene) Text() (string, error) {

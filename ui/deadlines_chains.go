@@ -10,14 +10,15 @@ import (
 
 // chainPhase is a stretch of a chain: from, to and how it looks.
 type chainPhase struct {
-	name string
-	st   style
-	fill rune // where colours do not tell
+	name   string
+	letter string // in a narrow legend
+	st     style
+	fill   rune // where colours do not tell
 }
 
 var chainPhases = [...]chainPhase{
-	{"fire", phaseFire, '▒'}, {"expire", phaseExpire, '▚'}, {"wait", phaseWait, '░'}, {"entry", phaseEntry, '▓'},
-	{"handler", phaseISR, '█'},
+	{"fire", "f", phaseFire, '▒'}, {"expire", "x", phaseExpire, '▚'}, {"wait", "w", phaseWait, '░'}, {"entry", "e", phaseEntry, '▓'},
+	{"handler", "h", phaseISR, '█'},
 }
 
 // chainCuts are the points between the phases, relative to the target: begin of
@@ -102,18 +103,29 @@ func presentChains(s *scene, a area, rows []uint64, sel uint64, showSel bool) {
 	}
 }
 
+// chainLegend names the colours of the phases: in full, or by their letters where
+// there is no room for that.
+func chainLegend(s *scene, w int) []piece {
+	ps := []piece{{" ", text, 0}, {"─", phaseProgram, 5}, {" programmed ", dim, 5}}
+	for _, p := range chainPhases {
+		fill := blockFill
+		if s.mono {
+			fill = p.fill
+		}
+		name := " " + p.name + " "
+		if w < 42 {
+			name = p.letter + " "
+		}
+		ps = append(ps, piece{string(fill), p.st, 0}, piece{name, dim, 0})
+	}
+	return ps
+}
+
 // chainHead draws the legend and the axis.
 func chainHead(s *scene, a area, lo, hi float64, w int) {
 	ps := []piece{{"deadline  v     lateness  ", label, 0}}
 	if w > 0 {
-		ps = append(ps, piece{" ", text, 0}, piece{"─", phaseProgram, 5}, piece{" programmed ", dim, 5})
-		for i, p := range chainPhases {
-			fill := blockFill
-			if s.mono {
-				fill = p.fill
-			}
-			ps = append(ps, piece{string(fill), p.st, 4 - i/2}, piece{" " + p.name + " ", dim, 4 - i/2})
-		}
+		ps = append(ps, chainLegend(s, w)...)
 	}
 	a.pieces(0, 0, a.w, ps)
 	if w <= 0 {
@@ -160,14 +172,18 @@ func tickLabel(s *scene, v float64) string {
 	return signed3(int64(v))
 }
 
-func lateStyle(c clock.Cycles) style {
+// lateStyle is how a lateness looks: plain where the user has not said what is
+// late (--late, or late in the configuration).
+func (s *scene) lateStyle(c clock.Cycles) style {
 	switch {
 	case c < -trace.OnTimeBand:
 		return early
-	case c > trace.OnTimeBand:
+	case s.late > 0 && c > s.late:
 		return late
+	case c <= trace.OnTimeBand:
+		return good
 	}
-	return good
+	return value
 }
 
 func chainLine(s *scene, a area, c *trace.Chain, lo, hi float64, w int) {
@@ -182,7 +198,7 @@ func chainLine(s *scene, a area, c *trace.Chain, lo, hi float64, w int) {
 		a.cut(chainLead, 0, w, dim, outcomeWords(c))
 		return
 	}
-	a.right(24, 0, lateStyle(c.Late), lateFigure(s, c.Late))
+	a.right(24, 0, s.lateStyle(c.Late), lateFigure(s, c.Late))
 	if w <= 0 {
 		return
 	}

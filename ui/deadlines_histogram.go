@@ -77,7 +77,7 @@ func histAxis(s *scene, a, ch area, k lateScale, d *trace.DeadlineStats) {
 			x -= textWidth(m.name)
 		}
 		if x > taken && x >= 0 {
-			taken = a.cut(x, y+1, ch.w-x, lateStyle(m.v), words)
+			taken = a.cut(x, y+1, ch.w-x, s.lateStyle(m.v), words)
 		}
 	}
 }

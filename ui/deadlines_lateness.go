@@ -103,10 +103,10 @@ func latePercentile(s *scene, a area, y int, name string, l *trace.Lateness, bot
 		}
 		v := r.f(l)
 		if s.nanos && !both {
-			a.right(10, y, lateStyle(v), duration(cyclesToNanos(s.hz(), v)))
+			a.right(10, y, s.lateStyle(v), duration(cyclesToNanos(s.hz(), v)))
 			return
 		}
-		a.right(10, y, lateStyle(v), signedIn(10, int64(v)))
+		a.right(10, y, s.lateStyle(v), signedIn(10, int64(v)))
 		if both {
 			a.right(21, y, dim, duration(cyclesToNanos(s.hz(), v)))
 		}
@@ -126,7 +126,7 @@ func stripDeadlines(s *scene, a area) {
 			for _, r := range percentileRows {
 				if r.name == name {
 					v := r.f(l)
-					ps = append(ps, piece{" " + name + " ", label, i}, piece{lateFigure(s, v), lateStyle(v), i})
+					ps = append(ps, piece{" " + name + " ", label, i}, piece{lateFigure(s, v), s.lateStyle(v), i})
 				}
 			}
 		}

@@ -266,8 +266,8 @@ func (p *deadlinesPane) open(m *Model) tea.Cmd { return m.explainSelected() }
 
 func (p *deadlinesPane) help() []string {
 	return []string{
-		"What became of every deadline: arm → host fire → expire → wait → entry → handler → EOI. Lateness is the TSC at the handler's first instruction minus the deadline: − early, + late.",
-		"chains — one line per deadline around its target (▼). programmed: host timer armed. fire: host timer to expiry. expire: up to the wait, or to the delivery. wait: busy wait before VM-entry. entry: VM-entry to the handler. handler: up to EOI.",
+		"What became of every deadline: arm → host fire → expire → wait → entry → handler → EOI. Lateness is the TSC at the handler's first instruction minus the deadline: − early, + late. Orange is what is later than the limit that you have set (late in the configuration).",
+		"chains — one line per deadline around its target (▼). programmed: host timer armed. fire: host timer to expiry. expire: up to the wait, or to the delivery. wait: busy wait before VM-entry. entry: VM-entry to the handler. handler: up to EOI. A narrow legend has their letters: f x w e h.",
 		"over time — lateness of each deadline; the band is ±100 cycles, in which adaptive tuning does nothing; letters on top mark turned knobs by their key.",
 		"histogram — both axes logarithmic; solid columns are the deadlines since the last turned knob, the others all before. Marks: p50, p99, max.",
 		"guest saw — latencies that the guest measured itself and wrote to its memory.",

@@ -47,7 +47,7 @@ func presentScatter(s *scene, a area, br *brush) area {
 		if p.Late >= -trace.OnTimeBand && p.Late <= trace.OnTimeBand {
 			rank = 1
 		}
-		s.dots.dot(k.dot(p.At), rowOf(float64(p.Late)), lateStyle(p.Late), rank)
+		s.dots.dot(k.dot(p.At), rowOf(float64(p.Late)), s.dotStyle(p.Late), rank)
 	}
 	s.dots.draw(ch)
 	scatterLabels(s, a, rowOf, lo, hi)
@@ -80,6 +80,14 @@ func scatterLabels(s *scene, a area, rowOf func(float64) int, lo, hi float64) {
 			}
 		}
 	}
+}
+
+// dotStyle is lateStyle for a dot: a plain one is of the chart.
+func (s *scene) dotStyle(c clock.Cycles) style {
+	if st := s.lateStyle(c); st != value {
+		return st
+	}
+	return chart
 }
 
 // lateRange is the range of the scatter's axis: what the points span, and the

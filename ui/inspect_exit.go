@@ -288,7 +288,7 @@ func deadlineFacts(s *scene, x *trace.ExitRecord) [][]piece {
 		return [][]piece{{{"deadline ", heading, 0}, {"none belongs to this exit", dim, 0}}}
 	}
 	lines := [][]piece{{{"deadline ", heading, 0}, {group3(uint64(c.Num)), value, 0}, {"  " + c.Outcome.String(), text, 0},
-		{lateWords(s, c), lateStyle(c.Late), 0}}}
+		{lateWords(s, c), s.lateStyle(c.Late), 0}}}
 	add := func(name, words string, st style) {
 		if words != "" {
 			lines = append(lines, []piece{{"  " + name, label, 0}, {words, st, 0}})

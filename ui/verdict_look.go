@@ -45,6 +45,17 @@ func (t *turned) lookCmd(after *diff.Side) tea.Cmd {
 	})
 }
 
+// Settle gives the verdicts that are due at once, for scripted scenes that carry
+// out no commands of frames.
+func (m *Model) Settle() {
+	for _, t := range m.history.turns {
+		t.busy = false
+	}
+	for cmd := m.history.look(m.frame); cmd != nil; cmd = m.history.look(m.frame) {
+		m.Update(cmd())
+	}
+}
+
 // looked takes what a look has found.
 func (m *Model) looked(msg lookedMsg) {
 	t := msg.t

@@ -11,17 +11,6 @@ import (
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
-// look takes the verdicts that the frame asks for; the rig has not carried out the
-// commands of its frames.
-func (r *rig) look() {
-	for _, t := range r.m.history.turns {
-		t.busy = false
-	}
-	for cmd := r.m.history.look(r.m.frame); cmd != nil; cmd = r.m.history.look(r.m.frame) {
-		r.m.Update(cmd())
-	}
-}
-
 func TestVerdictFillsAsDeadlinesComeWithoutAKey(t *testing.T) {
 	for _, sz := range []struct{ w, h int }{{80, 24}, {120, 40}, {200, 60}} {
 		s := uitest.New(uitest.Header(), uitest.Stream(1200))
@@ -42,7 +31,7 @@ func TestVerdictFillsAsDeadlinesComeWithoutAKey(t *testing.T) {
 		for range 40 {
 			s.Play(400)
 			r.frame()
-			r.look()
+			r.m.Settle()
 		}
 		if turn.d == nil {
 			t.Fatalf("no verdict after %d deadlines", turn.count)
