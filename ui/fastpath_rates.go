@@ -43,7 +43,8 @@ func fastPredicate(s *scene, a area, r trace.ExitReason) {
 	x := &s.state().ExitStats[r]
 	a.cut(0, 0, a.w, label, "what "+showKnob(trace.KnobFastpath, uint64(rules))+" looks at, in order, and how often it failed first")
 	y, shown := 1, map[trace.Clause]bool{}
-	for _, c := range predicateOf(rules, r) {
+	ts := predicateOf(rules, r)
+	for _, c := range slices.Concat(beyondPredicate(ts, x), ts) {
 		if y >= a.h {
 			return
 		}
@@ -53,7 +54,7 @@ func fastPredicate(s *scene, a area, r trace.ExitReason) {
 		shown[c] = true
 		n := x.Clauses[c]
 		a.right(10, y, pick(n > 0, warn, dim), group3(n))
-		a.cut(12, y, a.w-12, pick(n > 0, value, text), termWords[c])
+		a.cut(12, y, a.w-12, pick(n > 0, value, text), termOf(c))
 		y++
 	}
 }
@@ -71,6 +72,26 @@ func predicateOf(rules vmm.RuleSet, r trace.ExitReason) []trace.Clause {
 		at -= len(exitTestTerms)
 	}
 	return slices.Concat(ts[:at], []trace.Clause{trace.ClauseOtherMSR}, own, icr, ts[at+len(own):])
+}
+
+// beyondPredicate are the clauses that exits of a reason failed at and that the
+// predicate's list lacks: what was counted is shown whatever the list holds.
+func beyondPredicate(ts []trace.Clause, x *trace.ExitStats) (out []trace.Clause) {
+	for c := range trace.Clause(trace.NumClauses) {
+		if c != trace.ClauseNone && x.Clauses[c] > 0 && !slices.Contains(ts, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// termOf says a clause as the condition that has to hold, or as what failed where
+// it has no such words.
+func termOf(c trace.Clause) string {
+	if w := termWords[c]; w != "" {
+		return w
+	}
+	return "not: " + clauseShort(c)
 }
 
 // fastTotals sums over all reasons.
