@@ -131,6 +131,9 @@ var acts = map[string]string{
 	"import --output":     "import T --tsc-khz 100000 --output D/i.tt | --output D/j.tt",
 	"import --tsc-khz":    "import T --output D/k.tt | --tsc-khz 100000",
 	"import --advance":    "",
+	"import --tsc-offset": "import T --tsc-khz 100000 --output D/o1.tt | --tsc-offset 0x1000",
+	"import --vm":         "import T --output D/o2.tt | --vm 77",
+	"import --quiet":      "",
 	"import --strict":     "import BAD --tsc-khz 100000 --output D/l.tt | --strict",
 	"doctor --json":       "doctor | --json",
 	"guests --json":       "guests | --json",
@@ -144,6 +147,7 @@ var actsElsewhere = map[string]string{
 	"export --quiet":   "the progress line appears after a second of work on a terminal",
 	"sweep --no-skip":  "the result is the same by definition: the interpreter's tests compare both",
 	"bench --strict":   "it decides the exit code where a calibrated row misses: TestBenchStrict",
+	"import --quiet":   "progress appears after a second of work, on a terminal",
 	"import --advance": "it is the host's advance where a trace tells none: the importer's tests",
 }
 
