@@ -22,6 +22,8 @@ type binding struct {
 	optional int
 }
 
+var vectorBind = []bind{{"vector", fIndex, false}}
+
 // bindings are the events that are understood by their fields. Sources: the
 // TP_STRUCT__entry of arch/x86/kvm/trace.h, include/trace/events/kvm.h, timer.h
 // and sched.h, 4.9 to 7.3.
@@ -43,7 +45,31 @@ var bindings = []binding{
 	{"kvm_write_tsc_offset", []bind{{"vcpu_id", fVCPU, false}, {"previous_tsc_offset", fOld, false}, {"next_tsc_offset", fValue, false}}, nil, 0},
 	{"kvm_apicv_inhibit_changed", []bind{{"reason", fIndex, false}, {"inhibits", fInhibits, true}}, nil, 0},
 	{"kvm_apicv_update_request", []bind{{"bit", fIndex, false}, {"activate", fOld, false}}, finishUpdate, 0},
-	{"sched_switch", []bind{{"prev_comm", fWord, false}, {"prev_pid", fPID, false}, {"next_comm", fMode, false}, {"next_pid", fNext, false}}, nil, 0},
+	{"sched_switch", []bind{{"prev_comm", fWord, false}, {"prev_pid", fPID, false}, {"prev_prio", fOld, false},
+		{"prev_state", fIndex, false}, {"next_comm", fMode, false}, {"next_pid", fNext, false}, {"next_prio", fValue, false}}, finishSwitch, 0},
+	{"sched_waking", []bind{{"comm", fWord, false}, {"pid", fPID, false}, {"prio", fOld, false}, {"target_cpu", fCPU, false}}, nil, 0},
+	{"sched_wakeup", []bind{{"comm", fWord, false}, {"pid", fPID, false}, {"prio", fOld, false}, {"target_cpu", fCPU, false}}, nil, 0},
+	{"kvm_userspace_exit", []bind{{"reason", fValue, false}, {"errno", fOld, false}}, finishUserExit, 0},
+	{"kvm_pio", []bind{{"rw", fOld, false}, {"port", fValue, true}}, finishAccess, 0},
+	{"kvm_mmio", []bind{{"type", fOld, false}, {"gpa", fValue, false}}, finishMMIO, 0},
+	{"kvm_ple_window_update", []bind{{"vcpu_id", fVCPU, false}, {"new", fValue, false}, {"old", fOld, false}}, nil, 0},
+	{"kvm_hv_stimer_start_one_shot", []bind{{"vcpu_id", fVCPU, false}, {"timer_index", fIndex, false}, {"time_now", fNow, false},
+		{"count", fValue, false}}, nil, 0},
+	{"kvm_hv_stimer_start_periodic", []bind{{"vcpu_id", fVCPU, false}, {"timer_index", fIndex, false}, {"time_now", fNow, false},
+		{"exp_time", fTime, false}}, nil, 0},
+	{"kvm_hv_stimer_callback", []bind{{"vcpu_id", fVCPU, false}, {"timer_index", fIndex, false}}, nil, 0},
+	{"kvm_hv_stimer_expiration", []bind{{"vcpu_id", fVCPU, false}, {"timer_index", fIndex, false}, {"direct", fValue, false},
+		{"msg_send_result", fRet, false}}, nil, 0},
+	{"cpu_idle", []bind{{"state", fValue, false}, {"cpu_id", fCPU, false}}, nil, 0},
+	{"local_timer_entry", vectorBind, nil, 0}, {"local_timer_exit", vectorBind, nil, 0},
+	{"reschedule_entry", vectorBind, nil, 0}, {"reschedule_exit", vectorBind, nil, 0},
+	{"call_function_entry", vectorBind, nil, 0}, {"call_function_exit", vectorBind, nil, 0},
+	{"call_function_single_entry", vectorBind, nil, 0}, {"call_function_single_exit", vectorBind, nil, 0},
+	{"irq_work_entry", vectorBind, nil, 0}, {"irq_work_exit", vectorBind, nil, 0},
+	{"irq_handler_entry", []bind{{"irq", fIndex, false}, {"name", fWhat, false}}, nil, 0},
+	{"irq_handler_exit", []bind{{"irq", fIndex, false}}, nil, 0},
+	{"softirq_entry", []bind{{"vec", fIndex, false}}, nil, 0}, {"softirq_exit", []bind{{"vec", fIndex, false}}, nil, 0},
+	{"hrtimer_cancel", []bind{{"hrtimer", fPtr, false}}, nil, 0},
 	{"hrtimer_start", []bind{{"hrtimer", fPtr, false}, {"function", fWhat, false}, {"expires", fTime, false}, {"softexpires", fValue, false}}, nil, 1},
 	{"hrtimer_expire_entry", []bind{{"hrtimer", fPtr, false}, {"now", fNow, false}, {"function", fWhat, false}}, nil, 0},
 	{"print", []bind{{"buf", fWhat, false}}, nil, 0},

@@ -19,6 +19,8 @@ type Options struct {
 	TSCOffset    uint64
 	HasTSCOffset bool
 	sharedTimers map[uint64]bool
+	mono         line // time stamps by CLOCK_MONOTONIC, n 0 if not known
+	monoUnit     Unit
 	rateFrom     string // where Time.Hz comes from, if not from the caller
 	// Kernel is the release that printed the trace, 0 if not known.
 	Kernel Version
@@ -84,8 +86,9 @@ type Decoder struct {
 	others map[int32]bool // threads that run vCPUs of other VMs
 	timers []timerContext // by host CPU
 	order  trace.Order
-	tasks  map[int64]task // host tasks by pid, as they were named
-	mineN  uint64         // records of its vCPUs' threads that a team gave it
+	cpus   vcpuCPUs // host CPUs that have run one of the vCPUs
+	tasks  map[int32]named
+	mineN  uint64 // records of its vCPUs' threads that a team gave it
 
 	raw record // what the present line holds; kept here because handlers take pointers
 }

@@ -235,9 +235,9 @@ func TestBodies(t *testing.T) {
 			[]string{"entry", "exit reason=MSR_WRITE rip=0x5"}},
 		{"exit 5.4", "kvm_exit: vcpu 0 reason HLT rip 0x5 info 0 0", "5.4–5.9", []string{"exit reason=HLT", "halt step=blocked"}},
 		{"exit 5.14", "kvm_exit: vcpu 0 reason EXTERNAL_INTERRUPT rip 0x5 info1 0x0000000000000000 info2 0x0000000000000000 intr_info 0x800000ec error_code 0x00000000",
-			"5.10–6.13", []string{"exit reason=EXTERNAL_INTERRUPT rip=0x5 info1=0x0 info2=0xec"}},
+			"5.10–6.13", []string{"exit reason=EXTERNAL_INTERRUPT rip=0x5 info1=0x0 info2=0xec", "exit_info intr_info=0x800000ec"}},
 		{"exit 6.14", "kvm_exit: vcpu 0 reason IO_INSTRUCTION rip 0x5 info1 0x0000000000f40000 info2 0x0000000000000000 intr_info 0x00000000 error_code 0x00000000 requests 0x0000000000000004",
-			"since 6.14", []string{"exit reason=IO_INSTRUCTION rip=0x5 info1=0xf4"}},
+			"since 6.14", []string{"exit reason=IO_INSTRUCTION rip=0x5 info1=0xf4", "exit_info requests=0x4"}},
 		{"exit with a flag", "kvm_exit: vcpu 0 reason EPT_VIOLATION FAILED_VMENTRY rip 0x5 info 0 0", "5.4–5.9",
 			[]string{"exit reason=ENTRY_FAILURE"}},
 		{"exit of perf", "kvm_entry: vcpu 0; kvm_exit: reason PREEMPTION_TIMER rip 0x5 info 0 0 intr 0", "up to 5.9",
@@ -264,7 +264,7 @@ func TestBodies(t *testing.T) {
 			"5.18–6.10", []string{"knob knob=apicv value=1 old=0"}},
 		{"APICv with names, 6.14", "kvm_apicv_inhibit_changed: set reason=8, inhibits=0x180 NESTED|IRQWIN", "since 6.11", nil},
 		{"sched_switch", "kvm_entry: vcpu 0; sched_switch: prev_comm=CPU 0/KVM prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120",
-			"up to 5.9", []string{"vcpu=0 pcpu=- task pid=7", "sched in=0 pcpu=1 task=0 state=sleeping", "entry"}},
+			"up to 5.9", []string{"task pid=7 prio=120", "sched in=0 pcpu=1 task=0 state=sleeping", "entry"}},
 		{"mark", "kvm_entry: vcpu 0; tracing_mark_write: hello", "up to 5.9", []string{"mark", "entry"}},
 	}
 	for _, tt := range tests {

@@ -28,6 +28,8 @@ func (d *Decoder) entry(l *rawLine, m *match) {
 			e.vector = intr & 0xff
 		}
 	}
+	d.cpus.add(e.pcpu)
+	v.access.known = false
 	v.inGuest, v.seen, v.halted, v.switched, v.msrKnown = true, true, false, false, false
 }
 
@@ -83,8 +85,11 @@ func (d *Decoder) exit(l *rawLine, m *match) {
 	}
 	info1, info2 := exitInfo(r, n.vendor, m)
 	v.exit, v.exitAt, v.inGuest, v.msrKnown, v.regSeen = r, d.now, false, false, false
-	v.cpu, v.exitAddress = l.cpu, info1
+	v.exitAddress = info1
 	d.emit(v, l, trace.KindExit, false, uint64(r), m.num[fRIP], info1, info2)
+	if m.set(fReq) && m.num[fReq] != 0 || m.set(fIntr) && m.num[fIntr]>>31&1 != 0 {
+		d.emit(v, l, trace.KindExitInfo, false, m.num[fReq], m.num[fIntr], m.num[fErr], 0)
+	}
 	switch r {
 	case trace.ExitMSRWrite:
 		v.holding = true

@@ -84,6 +84,7 @@ func Open(ctx context.Context, in Input, o Options, tell Progress) (*Trace, erro
 	}
 	t.vendor = s.vendor
 	t.opts.sharedTimers = s.shared
+	t.opts.mono, t.opts.monoUnit = s.monotonic(t.Unit), t.Unit
 	t.VMs = s.group()
 	if len(t.VMs) == 0 {
 		t.VMs = []*VM{{}}

@@ -136,6 +136,24 @@ func (s *survey) tieCycles(v *VM, f *TimeFit, all evidence, started line, starte
 	}
 }
 
+// monotonic is the line of time stamps by CLOCK_MONOTONIC, with n 0 if there is
+// none.
+func (s *survey) monotonic(unit Unit) line {
+	var l line
+	var ok bool
+	switch unit {
+	case Cycles:
+		l, ok = under(s.nows.p)
+		ok = ok && l.exact()
+	case Nanos:
+		l, ok = lower(s.nows.p, 1)
+	}
+	if !ok {
+		return line{}
+	}
+	return l
+}
+
 // tieNanos ties stamps in nanoseconds: rate and offset are to be found.
 func (s *survey) tieNanos(f *TimeFit, all evidence, started line, startedOK bool) {
 	if w, ok := fit(all.waits); ok && w.exact() {

@@ -50,6 +50,7 @@ func (d *Decoder) offset0() uint64 { return uint64(d.time.TSC) - d.time.Stamp }
 func (d *Decoder) arm(at clock.TSC, v *vcpu, l *rawLine, target clock.TSC, mode trace.TimerMode, value uint64,
 	period clock.Nanos, inferred bool) {
 	v.target, v.armed, v.mode, v.period = target, target != 0, mode, period
+	v.stimer = v.stimer && mode == trace.OneShot && inferred
 	v.fired, v.pending = false, false
 	d.emitAt(at, v, l, trace.KindArm, inferred, uint64(target), uint64(mode), value, uint64(period))
 }
@@ -284,6 +285,7 @@ var apicTimerFn = []byte("apic_timer_fn")
 func (d *Decoder) hrtimerStart(l *rawLine, m *match) {
 	if v := d.thread(l); v != nil && !l.irq() && bytes.HasPrefix(m.text[fWhat], apicTimerFn) {
 		v.timer, v.timerCPU = m.num[fPtr], l.cpu
+		d.hostTimer(v, l, trace.HostTimerStarted, m.num[fTime], 0)
 	}
 }
 
@@ -298,6 +300,7 @@ func (d *Decoder) hrtimerExpire(l *rawLine, m *match) {
 	d.setTimer(l, v)
 	if v != nil {
 		d.flushEntry(v) // it may be in the guest on another CPU
+		d.hostTimer(v, l, trace.HostTimerExpired, 0, m.num[fNow])
 		d.fire(v, l, trace.BackSW)
 	}
 }

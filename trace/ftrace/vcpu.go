@@ -15,7 +15,6 @@ type vcpu struct {
 	timerCPU         int16 // where the hrtimer was started last
 
 	inGuest, seen bool
-	cpu           int16  // host CPU of the last entry, exit or switch
 	exitAddress   uint64 // port or physical address of the last exit
 	exit          trace.ExitReason
 	exitAt        clock.TSC
@@ -59,6 +58,12 @@ type vcpu struct {
 	firedAt  clock.TSC
 	callback bool
 	pending  bool // expired, not delivered
+
+	stimer bool     // a Hyper-V synthetic timer stands for the LAPIC's
+	access struct { // the last access to a port or device
+		known, write bool
+		address      uint64
+	}
 
 	halted   bool
 	switched bool // to_sw was seen in this halt
