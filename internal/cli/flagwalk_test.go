@@ -134,6 +134,16 @@ var acts = map[string]string{
 	"import --tsc-offset": "import T --tsc-khz 100000 --output D/o1.tt | --tsc-offset 0x1000",
 	"import --vm":         "import T --output D/o2.tt | --vm 77",
 	"import --quiet":      "",
+	"triage --json":       "triage T | --json",
+	"triage --markdown":   "triage T | --markdown",
+	"triage --top":        "",
+	"triage --tsc-khz":    "triage T | --tsc-khz 100000",
+	"triage --tsc-offset": "",
+	"triage --advance":    "",
+	"triage --strict":     "triage BAD | --strict",
+	"triage --quiet":      "",
+	"recipe --seconds":    "recipe late | --seconds 60",
+	"recipe --tool":       "recipe late | --tool perf",
 	"import --strict":     "import BAD --tsc-khz 100000 --output D/l.tt | --strict",
 	"doctor --json":       "doctor | --json",
 	"guests --json":       "guests | --json",
@@ -144,11 +154,15 @@ var acts = map[string]string{
 
 // actsElsewhere are the flags whose row above is empty: what shows their effect.
 var actsElsewhere = map[string]string{
-	"export --quiet":   "the progress line appears after a second of work on a terminal",
-	"sweep --no-skip":  "the result is the same by definition: the interpreter's tests compare both",
-	"bench --strict":   "it decides the exit code where a calibrated row misses: TestBenchStrict",
-	"import --quiet":   "progress appears after a second of work, on a terminal",
-	"import --advance": "it is the host's advance where a trace tells none: the importer's tests",
+	"export --quiet":      "the progress line appears after a second of work on a terminal",
+	"sweep --no-skip":     "the result is the same by definition: the interpreter's tests compare both",
+	"bench --strict":      "it decides the exit code where a calibrated row misses: TestBenchStrict",
+	"import --quiet":      "progress appears after a second of work, on a terminal",
+	"triage --quiet":      "as import's",
+	"triage --top":        "a script cuts a table of two",
+	"triage --tsc-offset": "as import's",
+	"triage --advance":    "as import's",
+	"import --advance":    "it is the host's advance where a trace tells none: the importer's tests",
 }
 
 func TestEveryFlagActs(t *testing.T) {

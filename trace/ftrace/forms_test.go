@@ -221,11 +221,11 @@ func TestForeignOutputIsCalledByItsName(t *testing.T) {
 		"binary data of a form":  "\x00\x01\x02\x03",
 		"none of KVM's":          "a-7 [000] d..1. 1.5: sched_waking: comm=x pid=1 prio=1 target_cpu=000\n",
 		"kvm_stat's table":       "kvm statistics - summary\n\n Event   Total\n",
+		"no line of a KVM trace": "property: a README is no trace\n",
 		"osnoise's table":        "                                          Operating System Noise\n",
 	} {
 		_, err := Read(strings.NewReader(text), Options{File: "x"}, trace.SinkFunc(func(trace.Event) {}))
-		var f *ForeignError
-		if !errors.As(err, &f) || !strings.Contains(f.What, what) {
+		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("want an error with %q, got %v", what, err)
 		}
 	}

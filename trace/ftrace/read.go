@@ -71,7 +71,7 @@ func Open(ctx context.Context, in Input, o Options, tell Progress) (*Trace, erro
 			return nil, err
 		}
 	}
-	if t.Lines == 0 {
+	if t.Lines == 0 || s.kvm == 0 && t.Unit == NoUnit {
 		return nil, &ParseError{in.Name, 1, 1, "no line of a KVM trace in this file"}
 	}
 	if t.Unit == Cycles {
