@@ -27,7 +27,8 @@ func (r *Recording) Cursor() *Cursor { return &Cursor{rec: r, chunk: -1, seq: r.
 func (c *Cursor) Seq() Seq { return c.seq }
 
 // Next returns the next event. The error is io.EOF behind the last one, and a
-// *DamageError for one that cannot be.
+// *DamageError for one that cannot be. One event with FlagGap stands for those that are
+// missing, and takes their numbers.
 func (c *Cursor) Next() (Event, error) {
 	if c.seq >= c.rec.events {
 		return Event{}, io.EOF
@@ -35,12 +36,17 @@ func (c *Cursor) Next() (Event, error) {
 	if err := c.load(); err != nil {
 		return Event{}, err
 	}
-	e := c.events[c.seq-c.rec.chunks[c.chunk].place.first]
+	p := &c.rec.chunks[c.chunk].place
+	e := c.events[c.seq-p.first]
 	c.seq++
+	if e.Flags&FlagGap != 0 {
+		c.seq = p.first + Seq(p.count)
+	}
 	return e, nil
 }
 
-// SeekSeq moves to event n. The end, Events, is a place too.
+// SeekSeq moves to event n, or to the beginning of the gap that it is in. The end,
+// Events, is a place too.
 func (c *Cursor) SeekSeq(n Seq) error {
 	if err := c.rec.has(n); err != nil {
 		return err
@@ -86,12 +92,20 @@ func (c *Cursor) load() error {
 	chunks := c.rec.chunks
 	if c.chunk >= 0 {
 		if p := &chunks[c.chunk].place; p.first <= c.seq && c.seq < p.first+Seq(p.count) {
+			if chunks[c.chunk].kind == blockGap {
+				c.seq = p.first
+			}
 			return nil
 		}
 	}
 	i := sort.Search(len(chunks), func(i int) bool { return chunks[i].place.first > c.seq }) - 1
 	c.chunk = -1
 	b := &chunks[i]
+	if b.kind == blockGap {
+		c.events = append(c.events[:0], gapEvent(b))
+		c.chunk, c.seq = i, b.place.first
+		return nil
+	}
 	var err error
 	if c.file, err = c.rec.payload(b, c.file); err != nil {
 		return err
@@ -127,7 +141,8 @@ func (c *Cursor) checkTimes(b *block) error {
 }
 
 // StateAt makes s the state after the first n events of the run, and moves the cursor
-// there. It starts from the nearest snapshot; what s was does not matter.
+// there. It starts from the nearest snapshot; what s was does not matter. Where event n is
+// missing, the state is that before the gap.
 func (c *Cursor) StateAt(n Seq, s *State) error {
 	if err := c.rec.has(n); err != nil {
 		return err
@@ -163,6 +178,14 @@ func (c *Cursor) fold(n Seq, s *State) error {
 		}
 		p := &c.rec.chunks[c.chunk].place
 		end := min(n, p.first+Seq(p.count))
+		if c.rec.chunks[c.chunk].kind == blockGap {
+			if end < p.first+Seq(p.count) {
+				return nil
+			}
+			s.Apply(&c.events[0])
+			c.seq = end
+			continue
+		}
 		for ; c.seq < end; c.seq++ {
 			s.Apply(&c.events[c.seq-p.first])
 		}

@@ -34,6 +34,10 @@ type Flags uint8
 // from others.
 const FlagInferred Flags = 1 << 0
 
+// FlagGap marks the KindLost event that stands for the events of damaged blocks in a
+// recording that was opened. It has the numbers of all of them. No file holds it.
+const FlagGap Flags = 1 << 1
+
 // Sink takes the events of a run in order. Implementations must not block.
 // Emit is called from the goroutine that owns the engine.
 type Sink interface {

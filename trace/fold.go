@@ -175,6 +175,9 @@ func foldLost(s *State, _ *VCPU, e *Event) {
 	s.Lost.Gaps++
 	s.Lost.Events += e.A
 	s.Lost.Unknown = s.Lost.Unknown || e.A == 0
+	if e.Flags&FlagGap != 0 {
+		s.Events += Seq(e.A) - 1 // Apply counts one of them
+	}
 	for i := range s.VCPUs {
 		v := &s.VCPUs[i]
 		s.closeArmed(v, OutcomeUnknown)

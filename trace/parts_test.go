@@ -77,7 +77,7 @@ func TestPartsThatDoNotFitAreTold(t *testing.T) {
 		warning string
 	}{
 		{"none", nil, "without parts", ""},
-		{"a part is missing", [][]byte{parts[0], parts[2]}, "", "after 300 events"},
+		{"a part is missing", [][]byte{parts[0], parts[2]}, "", "events 300 to 599 are missing"},
 		{"a part is cut", [][]byte{parts[0], parts[1][:len(parts[1])-1]}, "", "cut"},
 		{"a part is empty", [][]byte{parts[0], nil}, "part 1", ""},
 		{"a part is something else", [][]byte{parts[0], bytes.Repeat([]byte("no"), 100)}, "part 1", ""},

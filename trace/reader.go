@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
@@ -14,8 +15,9 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 )
 
-// Recording is an open recording, up to the first damage. It may be used from
-// several goroutines, each with its own Cursor.
+// Recording is an open recording. The events of damaged blocks are missing in it: a
+// KindLost event with FlagGap stands for them, and Damage says where. It may be used
+// from several goroutines, each with its own Cursor.
 type Recording struct {
 	r       io.ReaderAt
 	version int // of the format
@@ -27,12 +29,13 @@ type Recording struct {
 	first   Seq // of the first event in the recording
 	events  Seq
 	last    clock.TSC
+	damage  []Damage
 	warning string
 }
 
 // Open reads the recording in the first size bytes of r. It checks every block's
-// checksum. A recording that is cut or damaged opens up to there, and Warning
-// says so; the error is one sentence if nothing can be shown.
+// checksum. Of a recording that is cut or damaged everything is used that is whole, and
+// Warning says what is not; the error is one sentence if nothing can be shown.
 func Open(r io.ReaderAt, size int64) (*Recording, error) { return open(r, size, false) }
 
 // open opens a recording; one that is still being written may end after any
@@ -44,9 +47,14 @@ func open(r io.ReaderAt, size int64, unfinished bool) (*Recording, error) {
 	}
 	version, err := checkPreamble(head)
 	if err != nil {
-		return nil, err
+		if version = closest(head); version == 0 || errors.Is(err, ErrNewer) {
+			return nil, err
+		}
 	}
 	rec := &Recording{r: r, version: version, dec: newDecoder()}
+	if err != nil {
+		rec.damage = append(rec.damage, Damage{To: preambleLen, Why: err.Error()})
+	}
 	s := scanner{rec: rec, size: size, at: preambleLen, layout: stateLayout(), unfinished: unfinished}
 	if err := s.scan(); err != nil {
 		return nil, err
@@ -125,6 +133,10 @@ type scanner struct {
 	blocks []block
 	// unfinished: an end without index is no damage.
 	unfinished bool
+	// lossy: blocks before this one are damaged.
+	lossy bool
+	// effort is the number of bytes that were read to find whole blocks.
+	effort int64
 }
 
 func (s *scanner) scan() error {
@@ -133,20 +145,21 @@ func (s *scanner) scan() error {
 	}
 	for s.at < s.size {
 		b, payload, err := s.next()
-		if err != nil {
-			s.damaged(err)
-			return nil
-		}
-		if b.kind == blockIndex {
+		if err == nil && b.kind == blockIndex {
 			s.finish(&b, payload)
 			return nil
 		}
-		if err := s.take(&b, payload); err != nil {
+		if err == nil {
+			err = s.take(&b, payload)
+		}
+		if err == nil {
+			s.at = b.end()
+		} else if !s.resync(err) {
 			s.damaged(err)
 			return nil
 		}
-		s.at = b.end()
 	}
+	s.rec.tellDamage()
 	if !s.unfinished {
 		s.damaged(io.ErrUnexpectedEOF)
 	}
@@ -155,12 +168,17 @@ func (s *scanner) scan() error {
 
 // damaged notes why the recording ends at s.at.
 func (s *scanner) damaged(err error) {
-	what := "damaged (" + err.Error() + ")"
+	r := s.rec
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		what = "cut"
+		r.tellDamage()
+		if r.warning != "" {
+			r.warning += "; "
+		}
+		r.warning += fmt.Sprintf("the recording is cut at byte %d of %d, after event %d", s.at, s.size, r.events)
+		return
 	}
-	s.rec.warning = fmt.Sprintf("the recording is %s at byte %d of %d: only the %d events before that are shown", what,
-		s.at, s.size, s.rec.events-s.rec.first)
+	r.damage = append(r.damage, Damage{From: s.at, To: s.size, Why: err.Error(), First: r.events, Tail: true})
+	r.tellDamage()
 }
 
 // next reads the block at s.at. The payload is valid until the next call.
@@ -202,8 +220,29 @@ func readFull(r io.ReaderAt, p []byte, at int64) error {
 	return fmt.Errorf("reading at byte %d: %w", at, err)
 }
 
-// readHeader reads the first block; without it nothing can be shown.
+// readHeader reads the first block, or its copy behind it; without them nothing can be
+// shown.
 func (s *scanner) readHeader() error {
+	err := s.readOneHeader()
+	if err == nil {
+		return nil
+	}
+	for from, n := s.at+1, 0; n < 2; n++ {
+		at, ok := s.find(from, blockHeader)
+		if !ok {
+			break
+		}
+		s.at = at
+		if s.readOneHeader() == nil {
+			s.rec.damage = append(s.rec.damage, Damage{From: preambleLen, To: at, Why: err.Error()})
+			return nil
+		}
+		from = at + 1
+	}
+	return err
+}
+
+func (s *scanner) readOneHeader() error {
 	b, payload, err := s.next()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it is cut in its header")
@@ -224,23 +263,35 @@ func (s *scanner) readHeader() error {
 	return nil
 }
 
-// take files a placed block.
+// take files a block. Copies of the header are passed over.
 func (s *scanner) take(b *block, payload []byte) error {
 	r := s.rec
 	p := &b.place
-	if b.kind == blockSnapshot && len(s.blocks) == 0 {
+	if b.kind == blockHeader {
+		return nil
+	}
+	if b.kind == blockSnapshot && len(s.blocks) == 0 && !s.lossy {
 		r.first, r.events = p.first, p.first // it begins in the middle
 	}
+	switch {
+	case p.first > r.events && p.first-r.events > math.MaxUint32:
+		return fmt.Errorf("it belongs at event %d, after %d events", p.first, r.events)
+	case b.kind == blockEvents && (p.first < r.events || p.count == 0 || p.count > b.rawLen || p.min > p.max):
+		return fmt.Errorf("events %d and %d more do not follow event %d", p.first, p.count, r.events)
+	}
+	if p.first > r.events {
+		if !s.lossy {
+			r.damage = append(r.damage, Damage{From: b.offset, To: b.offset, First: r.events, Why: "blocks are missing"})
+		}
+		s.gap(p.first, p.min)
+	}
+	s.lossy = false
 	s.blocks = append(s.blocks, *b)
 	switch {
-	case b.kind == blockEvents && (p.first != r.events || p.count == 0 || p.count > b.rawLen || p.min > p.max):
-		return fmt.Errorf("events %d and %d more do not follow event %d", p.first, p.count, r.events)
 	case b.kind == blockEvents:
 		r.chunks = append(r.chunks, *b)
 		r.events += Seq(p.count)
 		r.last = max(r.last, p.max)
-	case p.first > r.events:
-		return fmt.Errorf("it belongs at event %d, after %d events", p.first, r.events)
 	case b.kind == blockSnapshot && p.layout == s.layout:
 		r.snaps = append(r.snaps, *b)
 	case b.kind == blockAction:
@@ -249,31 +300,40 @@ func (s *scanner) take(b *block, payload []byte) error {
 			return fmt.Errorf("action: %w", err)
 		}
 		r.actions = append(r.actions, in)
-	case b.kind == blockHeader:
-		return errors.New("a second header")
 	}
 	return nil
 }
 
-// finish compares the index and the trailer with what was found.
+// finish compares the index and the trailer with what was found. The index of a damaged
+// recording tells how many events the damage took at its end.
 func (s *scanner) finish(b *block, payload []byte) {
-	t := Writer{index: s.blocks, seq: s.rec.events}
-	body, err := b.body(payload, nil, s.rec.dec)
-	if err == nil && !bytes.Equal(body, t.appendIndex(nil)) {
-		err = errors.New("the index tells of other blocks")
-	}
+	r := s.rec
+	body, err := b.body(payload, nil, r.dec)
 	if err != nil {
 		s.damaged(err)
 		return
 	}
-	want := appendTrailer(nil, b.offset)
-	have := make([]byte, min(trailerLen, s.size-b.end()))
-	if err := readFull(s.rec.r, have, b.end()); err != nil || !bytes.Equal(have, want) {
-		s.rec.warning = "the last bytes of the recording are damaged: all events are there"
+	if n, err := indexEvents(body); s.lossy && err == nil && n > r.events && n-r.events <= math.MaxUint32 {
+		s.gap(n, r.last)
+	}
+	r.tellDamage()
+	if t := (Writer{index: s.blocks, seq: r.events}); len(r.damage) == 0 && !bytes.Equal(body, t.appendIndex(nil)) {
+		s.damaged(errors.New("the index tells of other blocks"))
 		return
 	}
-	if extra := s.size - b.end() - trailerLen; extra > 0 {
-		s.rec.warning = fmt.Sprintf("%d bytes follow the end of the recording: they are ignored", extra)
+	want := appendTrailer(nil, b.offset)
+	have := make([]byte, min(trailerLen, s.size-b.end()))
+	note := ""
+	if err := readFull(r.r, have, b.end()); err != nil || !bytes.Equal(have, want) {
+		note = "the last bytes of the recording are damaged: no event is missing there"
+	} else if extra := s.size - b.end() - trailerLen; extra > 0 {
+		note = fmt.Sprintf("%d bytes follow the end of the recording: they are ignored", extra)
+	}
+	if note != "" && r.warning != "" {
+		note = r.warning + "; " + note
+	}
+	if note != "" {
+		r.warning = note
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -252,8 +253,9 @@ func TestActionsKeepTheirPlace(t *testing.T) {
 }
 
 // checkDamaged is what holds for a damaged recording: it is refused in one
-// sentence, or opens with a warning; what it gives are the first events that
-// were written; its state is theirs. It returns how many there are.
+// sentence, or opens with a warning; what it gives are events that were written, with
+// their numbers, and one event for each gap; its state is theirs. It returns how many
+// events there are.
 func checkDamaged(t *testing.T, p []byte, events []Event, what string, at int) (have Seq) {
 	t.Helper()
 	rec, err := Open(bytes.NewReader(p), int64(len(p)))
@@ -266,25 +268,42 @@ func checkDamaged(t *testing.T, p []byte, events []Event, what string, at int) (
 	if rec.Warning() == "" {
 		t.Errorf("%s at %d: opens without a warning", what, at)
 	}
-	got, err := readAll(rec)
-	if err != nil || Seq(len(got)) != rec.Events() {
-		t.Errorf("%s at %d: %d of %d events, then %v", what, at, len(got), rec.Events(), err)
-	}
-	for i := range got {
-		if i >= len(events) || got[i] != events[i] {
-			t.Fatalf("%s at %d: event %d is %v", what, at, i, got[i])
+	var folded State
+	folded.Reset(testHeader())
+	missing := Seq(0)
+	for c := rec.Cursor(); ; {
+		seq := c.Seq()
+		e, err := c.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s at %d: event %d: %v", what, at, seq, err)
+		}
+		folded.Apply(&e)
+		if e.Flags&FlagGap != 0 {
+			missing += Seq(e.A)
+		} else if have++; seq >= Seq(len(events)) || e != events[seq] {
+			t.Fatalf("%s at %d: event %d is %v", what, at, seq, e)
+		}
+		if c.Seq() != folded.Events {
+			t.Fatalf("%s at %d: the state after event %d is that after %d events", what, at, seq, folded.Events)
 		}
 	}
+	if missing != rec.Missing() || have+missing != rec.Events() || folded.Lost.Events != uint64(missing) {
+		t.Errorf("%s at %d: %d events, %d missing in the events and %d in the state; says %d, %d missing", what, at, have, missing,
+			folded.Lost.Events, rec.Events(), rec.Missing())
+	}
 	if at%64 != 0 {
-		return rec.Events() // the states take longest
+		return have // the states take longest
 	}
 	var s State
 	if err := rec.Cursor().StateAt(rec.Events(), &s); err != nil {
 		t.Errorf("%s at %d: %v", what, at, err)
-	} else if s.Events != rec.Events() || s.Exits.N != foldAll(testHeader(), got).Exits.N {
-		t.Errorf("%s at %d: the state is not that of the events", what, at)
+	} else if s.Events != rec.Events() {
+		t.Errorf("%s at %d: the state is that after %d events of %d", what, at, s.Events, rec.Events())
 	}
-	return rec.Events()
+	return have
 }
 
 func TestCutRecordingOpensUpToTheCut(t *testing.T) {
@@ -309,8 +328,99 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 		for _, x := range []byte{0x01, 0x80} {
 			copy(q, p)
 			q[i] ^= x
-			checkDamaged(t, q, events, "changed", i)
+			if have := checkDamaged(t, q, events, "changed", i); have < 20 {
+				t.Errorf("changed at %d: %d events of %d are left: more is lost than one block", i, have, len(events))
+			}
 		}
+	}
+}
+
+// A large recording with damage at random places loses the blocks that are damaged and
+// no other. Its figures are those of the run, or say that events are missing.
+func TestDamageTakesNoWholeBlock(t *testing.T) {
+	const n = 2*snapshotEvents + 3*chunkEvents + 77
+	events := guestEvents(n, 1)
+	p := record(t, testHeader(), events)
+	whole := foldAll(testHeader(), events)
+	good := openBytes(t, p)
+	r := rand.New(rand.NewPCG(1, 2))
+	tries := 60
+	if testing.Short() {
+		tries = 12
+	}
+	for range tries {
+		q := bytes.Clone(p)
+		lost, at := map[Seq]uint32{}, []int{}
+		for range 1 + r.IntN(6) {
+			i := r.IntN(len(q))
+			at = append(at, i)
+			for j := i; j < min(i+1+r.IntN(300), len(q)); j++ {
+				q[j] ^= byte(1 + r.IntN(255))
+				for k := range good.chunks {
+					if b := &good.chunks[k]; int64(j) >= b.offset && int64(j) < b.end() {
+						lost[b.place.first] = b.place.count
+					}
+				}
+			}
+		}
+		rec, err := Open(bytes.NewReader(q), int64(len(q)))
+		if err != nil {
+			t.Fatalf("damage at %d: %v", at, err)
+		}
+		missing := Seq(0)
+		for _, n := range lost {
+			missing += Seq(n)
+		}
+		if rec.Missing() != missing && rec.Events()+missing != n+rec.Missing() {
+			t.Errorf("damage at %d: %d events are missing, %d were damaged: %s", at, rec.Missing(), missing, rec.Warning())
+		}
+		if rec.Warning() == "" || missing > 0 && !strings.Contains(rec.Warning(), "missing") {
+			t.Errorf("damage at %d takes %d events: warning %q", at, missing, rec.Warning())
+		}
+		var s State
+		if err := rec.Cursor().StateAt(rec.Events(), &s); err != nil {
+			t.Errorf("damage at %d: %v", at, err)
+		}
+		if rec.Events() == n && s.Lost.Events == 0 && s.Exits.N != whole.Exits.N {
+			t.Errorf("damage at %d: %d exits of %d, and no loss is told", at, s.Exits.N, whole.Exits.N)
+		}
+	}
+}
+
+func TestBlocksThatAreGoneAreTold(t *testing.T) {
+	const n = 4 * chunkEvents
+	events := guestEvents(n, 1)
+	p := record(t, testHeader(), events)
+	b := openBytes(t, p).chunks[1]
+	q := append(bytes.Clone(p[:b.offset]), p[b.end():]...)
+	rec := openBytes(t, q)
+	want := []Damage{{From: b.offset, To: b.offset, Why: "blocks are missing", First: chunkEvents, Events: chunkEvents}}
+	if d := rec.Damage(); !reflect.DeepEqual(d, want) {
+		t.Errorf("damage %+v, want %+v", d, want)
+	}
+	if !strings.Contains(rec.Warning(), "events 16384 to 32767 are missing") || rec.Whole() != chunkEvents {
+		t.Errorf("warning %q, %d events before", rec.Warning(), rec.Whole())
+	}
+	c := rec.Cursor()
+	var s State
+	for _, at := range []Seq{chunkEvents, chunkEvents + 1, 2*chunkEvents - 1, 2 * chunkEvents, n} {
+		to := at
+		if at > chunkEvents && at < 2*chunkEvents {
+			to = chunkEvents // in the gap
+		}
+		if err := c.StateAt(at, &s); err != nil || s.Events != to || c.Seq() != to {
+			t.Errorf("state at %d: %d events, cursor at %d, %v; want %d", at, s.Events, c.Seq(), err, to)
+		}
+	}
+	if err := c.SeekSeq(chunkEvents + 5); err != nil {
+		t.Fatal(err)
+	}
+	gap, err := c.Next()
+	if err != nil || gap.Kind != KindLost || gap.A != chunkEvents || c.Seq() != 2*chunkEvents {
+		t.Errorf("in the gap: %v, %v, then at %d", gap, err, c.Seq())
+	}
+	if err := Validate(&gap); err == nil {
+		t.Error("a gap could be written to a file")
 	}
 }
 
@@ -403,16 +513,17 @@ func TestImpossibleBlocksAreNamed(t *testing.T) {
 		want string // of the warning, or of the error of Next
 	}{
 		{"value outside its enumeration", blockEvents, place, c.encode(nil, bad, FormatVersion), "event 1: halt: step cannot be 0x63"},
+		{"gap without end", blockEvents, placement{first: 1 << 40, count: 2, min: 5, max: 6}, c.encode(nil, good, FormatVersion),
+			"belongs at event 1099511627776"},
 		{"gap in the numbers", blockEvents, placement{first: 9, count: 2, min: 5, max: 6}, c.encode(nil, good, FormatVersion),
-			"do not follow event 0"},
+			"events 0 to 8 are missing"},
 		{"no events", blockEvents, placement{}, nil, "do not follow"},
 		{"more events than bytes", blockEvents, placement{count: 1 << 31}, c.encode(nil, good, FormatVersion), "do not follow"},
 		{"wrong times", blockEvents, placement{count: 2, min: 5, max: 7}, c.encode(nil, good, FormatVersion), "other times"},
 		{"column too short", blockEvents, placement{count: 3, min: 5, max: 6}, c.encode(nil, good, FormatVersion), "too short"},
 		{"bytes left", blockEvents, place, append(c.encode(nil, good, FormatVersion), 0), "too many"},
-		{"action of the future", blockAction, placement{first: 3}, []byte("{}"), "belongs at event 3"},
+		{"action of the future", blockAction, placement{first: 3}, []byte("{}"), "events 0 to 2 are missing"},
 		{"action that is no JSON", blockAction, placement{}, []byte("x"), "action:"},
-		{"second header", blockHeader, placement{}, []byte("{}"), "second header"},
 		{"wrong index", blockIndex, placement{}, []byte{9}, "other blocks"},
 	}
 	for _, tt := range tests {

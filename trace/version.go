@@ -54,10 +54,12 @@ func checksum(parts ...[]byte) uint32 {
 }
 
 // appendPreamble appends the first bytes of a recording.
-func appendPreamble(b []byte) []byte {
+func appendPreamble(b []byte) []byte { return appendPreambleOf(b, FormatVersion) }
+
+func appendPreambleOf(b []byte, version uint16) []byte {
 	start := len(b)
 	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint16(b, FormatVersion)
+	b = binary.LittleEndian.AppendUint16(b, version)
 	b = binary.LittleEndian.AppendUint16(b, 0)
 	return binary.LittleEndian.AppendUint32(b, checksum(b[start:]))
 }

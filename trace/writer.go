@@ -60,7 +60,9 @@ func NewWriterAt(w io.Writer, h *Header, s *State) (*Writer, error) {
 	s.CopyTo(&t.state)
 	t.seq = s.Events
 	t.write(appendPreamble(nil))
-	t.writeBlock(blockHeader, &placement{}, js, false)
+	for range 2 { // the second for when the first is damaged: without it all is lost
+		t.writeBlock(blockHeader, &placement{}, js, false)
+	}
 	if t.seq > 0 {
 		t.snapshot()
 	}

@@ -238,7 +238,7 @@ func readSide(env *Env, name string) (*side, error) {
 
 // readJSON reads a file that begins like a JSON object.
 func readJSON(name string) ([]byte, bool) {
-	if name == "-" {
+	if fi, err := os.Stat(name); name == "-" || err != nil || !fi.Mode().IsRegular() {
 		return nil, false
 	}
 	f, err := os.Open(name)

@@ -106,7 +106,7 @@ func (o *exportOptions) run(env *Env, name string) error {
 		fmt.Fprintf(env.Err, "ticktrap: note: %s\n", printable(n))
 	}
 	if rec.Warning() != "" {
-		return fail(ExitDamaged, "%s: the export covers the first %d events only", name, rec.Events())
+		return damaged(name, rec, "the export")
 	}
 	return nil
 }

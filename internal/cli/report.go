@@ -43,7 +43,11 @@ language of breaks and filters.`,
 			}
 			defer f.Close()
 			if where != "" {
-				return printWhere(env.Out, rec, where)
+				if err := printWhere(env.Out, rec, where); err != nil || rec.Warning() == "" {
+					return err
+				}
+				fmt.Fprintf(env.Err, "ticktrap: warning: %s\n", printable(args[0]+": "+rec.Warning()))
+				return damaged(args[0], rec, "the list")
 			}
 			var st trace.State
 			if err := rec.Cursor().StateAt(rec.Events(), &st); err != nil {
@@ -60,7 +64,11 @@ language of breaks and filters.`,
 				return err
 			}
 			if warning != "" {
-				return fail(ExitDamaged, "%s: the report covers the first %d events only", args[0], rec.Events())
+				if n := rec.Missing(); n > 0 && st.Lost.Events == 0 {
+					return fail(ExitDamaged, "%s: %d of %d events are missing; the figures are whole all the same: a state that was "+
+						"recorded later counts them", args[0], n, rec.Events()-rec.First())
+				}
+				return damaged(args[0], rec, "the report")
 			}
 			return nil
 		},

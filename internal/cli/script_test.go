@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -30,6 +31,7 @@ func TestScripts(t *testing.T) {
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"status": status,
 		"bytes":  writeBytes,
+		"damage": damageByte,
 	}})
 }
 
@@ -77,4 +79,20 @@ func nibble(c byte) byte {
 	default:
 		return c - 'a' + 10
 	}
+}
+
+// damage FILE OFFSET changes one byte of a file.
+func damageByte(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: damage FILE OFFSET")
+	}
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	p, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if at >= len(p) {
+		ts.Fatalf("%s has %d bytes only", args[0], len(p))
+	}
+	p[at] ^= 0x10
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), p, 0o600))
 }

@@ -40,7 +40,7 @@ func verifyRecording(env *Env, name string, rec *trace.Recording) error {
 		return with(ExitInput, fmt.Errorf("%s: %w", name, err))
 	}
 	if w := rec.Warning(); w != "" {
-		return fail(ExitDamaged, "%s: %s; the %d events before that were executed again, all equal", name, w, rec.Events())
+		return fail(ExitDamaged, "%s: %s; the first %d events were executed again, all equal", name, w, rec.Whole())
 	}
 	_, err = fmt.Fprintf(env.Out, "%s: %d events executed again, all equal\n", name, rec.Events())
 	return err

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,9 +92,17 @@ func Load(name string) (*Config, error) {
 	case fi.Size() > maxSize:
 		return nil, &Error{File: name, Msg: fmt.Sprintf("it has %d bytes: a configuration file has at most %d", fi.Size(), maxSize)}
 	}
-	data, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) > maxSize: // a device, whose size is not known before
+		return nil, &Error{File: name, Msg: fmt.Sprintf("it has more than %d bytes: that is no configuration file", maxSize)}
 	}
 	return Parse(name, data)
 }

@@ -25,14 +25,19 @@ func Open(path string, o Options) (*Image, error) {
 
 // readFile reads a file that is what its name says, of at most MaxFile+1 bytes.
 func readFile(what, path string) ([]byte, error) {
+	switch st, err := os.Stat(path); { // before it is opened: a pipe would wait for its writer
+	case err != nil:
+		return nil, fmt.Errorf("opening %s: %w", what, err)
+	case st.IsDir():
+		return nil, fmt.Errorf("%s is a directory, not a file for the %s", path, what)
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file, so it cannot be the %s", path, what)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", what, err)
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err == nil && st.IsDir() {
-		return nil, fmt.Errorf("%s is a directory, not a file for the %s", path, what)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", what, err)

@@ -42,7 +42,7 @@ func (d *Difference) Error() string {
 }
 
 // Verify executes a recorded run again, with its knob turns at their positions,
-// and compares every event. The error is a *Difference for the first that
+// and compares every event, up to the first that is missing. The error is a *Difference for the first that
 // differs.
 func Verify(rec *trace.Recording, make Factory) error {
 	if rec.First() != 0 {
@@ -98,7 +98,7 @@ func (v *verifier) Emit(e trace.Event) {
 func (v *verifier) next() (trace.Event, error) {
 	for {
 		e, err := v.cur.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || e.Flags&trace.FlagGap != 0 {
 			v.done = true
 			return e, nil
 		}
@@ -118,19 +118,19 @@ func (v *verifier) next() (trace.Event, error) {
 
 // run executes until the recording is through.
 func (v *verifier) run(eng vmm.Rewinder) error {
-	if v.rec.Events() == 0 {
+	if v.rec.Whole() == 0 {
 		return nil
 	}
-	for !v.done && v.err == nil && v.cur.Seq() < v.rec.Events() {
+	for !v.done && v.err == nil && v.cur.Seq() < v.rec.Whole() {
 		if err := v.turn(eng); err != nil {
 			return err
 		}
-		eng.Run(clock.Never, func() bool { return v.done || v.err != nil || v.turnDue(eng) || v.cur.Seq() >= v.rec.Events() })
+		eng.Run(clock.Never, func() bool { return v.done || v.err != nil || v.turnDue(eng) || v.cur.Seq() >= v.rec.Whole() })
 		if _, _, ended := eng.Ended(); ended {
 			break
 		}
 	}
-	if v.err == nil && !v.done && v.cur.Seq() < v.rec.Events() {
+	if v.err == nil && !v.done && v.cur.Seq() < v.rec.Whole() {
 		want, err := v.next()
 		if err != nil {
 			return err
