@@ -42,6 +42,7 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if err != nil {
 		return err
 	}
+	defer rec.Close() // where a panic passes; it does nothing after the one below
 	end, err := o.drive(r, rec)
 	text.flush()
 	if err == nil {

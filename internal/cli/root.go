@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"codeberg.org/ticktrap/ticktrap/internal/crash"
 )
 
 // Version is the version of the source; a program that was installed by a version
@@ -19,11 +22,28 @@ func Main(args []string, env *Env) int {
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	err := root.Execute()
+	err := execute(root)
 	if err != nil {
 		fmt.Fprintf(env.Err, "ticktrap: %s\n", printable(err.Error()))
 	}
+	if bug := (*crash.Error)(nil); errors.As(err, &bug) {
+		fmt.Fprint(env.Err, howToReport(args, bug))
+		return int(ExitInternal)
+	}
 	return int(codeOf(err))
+}
+
+// execute runs the command; a panic in it is an error.
+func execute(root *cobra.Command) (err error) {
+	defer crash.Catch(&err)
+	return root.Execute()
+}
+
+// howToReport asks for what is needed to find a bug.
+func howToReport(args []string, bug *crash.Error) string {
+	return printable(fmt.Sprintf("This is a bug in ticktrap %s. What was recorded is saved. Please report it at\n"+
+		"https://codeberg.org/ticktrap/ticktrap/issues with the guest, the recording if there is one, and these lines:\n"+
+		"ticktrap %q\n%s", Version, args, bug.Stack))
 }
 
 func newRoot(env *Env) *cobra.Command {

@@ -85,7 +85,18 @@ func show(env *Env, s vmm.Session, set screenSetup) (err error) {
 func runUI(s vmm.Session, o ui.Options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	err := ui.Run(ctx, s, o)
+	open, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if f, ok := s.(interface{ Failed() <-chan struct{} }); ok {
+		go func() {
+			select {
+			case <-f.Failed():
+				cancel()
+			case <-open.Done():
+			}
+		}()
+	}
+	err := ui.Run(open, s, o)
 	switch {
 	case ctx.Err() != nil:
 		return fail(ExitSignal, "stopped by a signal")

@@ -33,7 +33,7 @@ func (h ByHand) Frame(f *vmm.Frame) {
 
 // Close implements vmm.Session.
 func (h ByHand) Close() error {
-	h.l.finish()
+	h.l.finish(nil)
 	return h.l.err
 }
 

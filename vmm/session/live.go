@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"codeberg.org/ticktrap/ticktrap/internal/crash"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
@@ -18,16 +19,18 @@ type Wall interface {
 
 // Live is a run in its own goroutine, behind vmm.Session.
 type Live struct {
-	cmds  chan vmm.Command
-	wish  chan struct{} // a new frame is wanted
-	quit  chan struct{}
-	done  chan struct{}
-	once  sync.Once
-	mu    sync.Mutex
-	frame vmm.Frame   // guarded by mu: the last frame published
-	asked vmm.Command // guarded by mu: a host-wide turn that wants confirming
-	err   error       // guarded by mu: of Close
-	turns []Made      // guarded by mu: of the last frame
+	cmds chan vmm.Command
+	wish chan struct{} // a new frame is wanted
+	quit chan struct{}
+	done chan struct{}
+	// failed is closed when a bug has ended the loop.
+	failed chan struct{}
+	once   sync.Once
+	mu     sync.Mutex
+	frame  vmm.Frame   // guarded by mu: the last frame published
+	asked  vmm.Command // guarded by mu: a host-wide turn that wants confirming
+	err    error       // guarded by mu: of Close
+	turns  []Made      // guarded by mu: of the last frame
 
 	// The rest belongs to the goroutine.
 	r       *Runner
@@ -75,7 +78,7 @@ func NewLive(r *Runner, wall Wall, o Options) (*Live, error) {
 // newLive makes a Live whose loop does not run yet.
 func newLive(r *Runner, wall Wall, o Options) (*Live, error) {
 	l := &Live{cmds: make(chan vmm.Command, 64), wish: make(chan struct{}, 1), quit: make(chan struct{}),
-		done: make(chan struct{}), r: r, wall: wall, running: !o.Paused, speed: o.Speed}
+		done: make(chan struct{}), failed: make(chan struct{}), r: r, wall: wall, running: !o.Paused, speed: o.Speed}
 	if l.realTime() {
 		l.speed = 0
 	}
@@ -133,10 +136,16 @@ func (l *Live) Close() error {
 	return l.err
 }
 
+// Failed is closed when the session has ended by itself, because of a bug. Close tells of
+// it.
+func (l *Live) Failed() <-chan struct{} { return l.failed }
+
 // loop is the goroutine that owns the runner.
 func (l *Live) loop() {
 	defer close(l.done)
-	defer l.finish()
+	var bug error
+	defer func() { l.finish(bug) }()
+	defer crash.Catch(&bug)
 	for {
 		if !l.wait() {
 			return
@@ -210,9 +219,12 @@ func (l *Live) advance() {
 	}
 }
 
-// finish ends the run.
-func (l *Live) finish() {
-	err := errors.Join(l.stopRecord(), l.r.eng.Close())
+// finish ends the run. bug is why it could not go on, nil if the user left it.
+func (l *Live) finish(bug error) {
+	if bug != nil {
+		close(l.failed)
+	}
+	err := errors.Join(bug, l.stopRecord(), l.r.eng.Close())
 	if l.past != nil {
 		err = errors.Join(err, l.past.Close())
 	}
