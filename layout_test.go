@@ -51,6 +51,7 @@ var arrows = map[string]string{
 	"vmm/kvm":               "vmm vmm/board vmm/guest lapic trace trace/ftrace internal/clock",
 	"vmm/rerun":             "vmm trace internal/clock",
 	"vmm/scenario":          "vmm vmm/model vmm/guest lapic trace internal/clock",
+	"vmm/fuzz":              "vmm vmm/model vmm/guest vmm/session trace trace/query internal/clock internal/crash",
 	"vmm/sweep":             "vmm vmm/session trace internal/clock internal/prose",
 	"vmm/vmmtest":           "*",
 	"ui":                    "internal/quiet ui/picture vmm trace trace/explain trace/diff trace/query lapic keymap internal/clock internal/prose",

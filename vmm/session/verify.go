@@ -76,6 +76,8 @@ type verifier struct {
 	turns []recordedTurn // still to come
 	done  bool
 	err   error
+	asked int  // how often silent was
+	past  bool // the execution is beyond the last recorded time
 }
 
 // Emit implements trace.Sink.
@@ -116,6 +118,19 @@ func (v *verifier) next() (trace.Event, error) {
 	}
 }
 
+// silentEvery is how many turns and events of the model pass between two looks at the
+// clock.
+const silentEvery = 64
+
+// silent reports whether the execution has passed the last recorded time. What is left of
+// the recording then did not happen: the end that a limit brought about, or a difference.
+func (v *verifier) silent(eng vmm.Rewinder) bool {
+	if v.asked++; v.asked%silentEvery == 0 {
+		v.past = eng.Now() > v.rec.Last()
+	}
+	return v.past
+}
+
 // run executes until the recording is through.
 func (v *verifier) run(eng vmm.Rewinder) error {
 	if v.rec.Whole() == 0 {
@@ -125,8 +140,10 @@ func (v *verifier) run(eng vmm.Rewinder) error {
 		if err := v.turn(eng); err != nil {
 			return err
 		}
-		eng.Run(clock.Never, func() bool { return v.done || v.err != nil || v.turnDue(eng) || v.cur.Seq() >= v.rec.Whole() })
-		if _, _, ended := eng.Ended(); ended {
+		eng.Run(clock.Never, func() bool {
+			return v.done || v.err != nil || v.turnDue(eng) || v.cur.Seq() >= v.rec.Whole() || v.silent(eng)
+		})
+		if _, _, ended := eng.Ended(); ended || v.past {
 			break
 		}
 	}
