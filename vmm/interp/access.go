@@ -171,7 +171,7 @@ func (c *CPU) writeAs(a uint64, size uint8, v uint64, acc access) bool {
 	}
 	p := c.ownPage(n)
 	c.poke(n, p, phys&pageMask, size, v)
-	if t := &c.mem.meta[n]; !t.table && t.lines == 0 && !c.probe.on && c.dr[7]&dr7Enable == 0 {
+	if t := &c.mem.meta[n]; !t.table && !t.code && !c.probe.on && c.dr[7]&dr7Enable == 0 {
 		*e = tlbEntry{tag: a&^pageMask | key, page: p}
 	}
 	return true
@@ -220,6 +220,9 @@ func (c *CPU) poke(n uint64, p *page, off uint64, size uint8, v uint64) {
 	pokeN(p, off, size, v)
 	t := &c.mem.meta[n]
 	if !t.table && t.lines == 0 {
+		if t.cold++; t.cold >= coldWrites {
+			t.code, t.cold = false, 0
+		}
 		return
 	}
 	code := c.mem.codeGen
@@ -231,7 +234,7 @@ func (c *CPU) poke(n uint64, p *page, off uint64, size uint8, v uint64) {
 	}
 	if code != c.mem.codeGen {
 		c.blocks.codeGen = c.mem.codeGen
-		c.blocks.forget()
+		c.blocks.recheck()
 		c.leave()
 	}
 }

@@ -10,9 +10,11 @@ const (
 )
 
 // block is a run of ops that ends at the first that may leave it. It is good as
-// long as the generations of its pages are.
+// long as its bytes are what they were: nobody has to compare them while the
+// generations of its pages stay the same.
 type block struct {
-	ops []op
+	ops   []op
+	bytes []byte
 	// cycles is the cost of all ops, last that of all but the last.
 	cycles, last uint32
 	// pages are the pages that the bytes come from, with their generations.
@@ -36,9 +38,11 @@ type fastEntry struct {
 type cache struct {
 	fast [fastBlocks]fastEntry
 	// all finds blocks by physical address and code size.
-	all   map[uint64]*block
-	key   uint64
-	epoch uint64
+	all map[uint64]*block
+	// key is what entries of fast must have, fetchKey those of fetch, which do not
+	// depend on what the code is.
+	key, fetchKey   uint64
+	epoch, contents uint64
 	// codeGen is the generation of the memory's code that fast is good for.
 	codeGen uint64
 	// base and limit are those of CS outside 64-bit mode.
@@ -52,10 +56,23 @@ type fetchEntry struct{ lin, key, phys uint64 }
 
 func (k *cache) init() { k.all = make(map[uint64]*block); k.epoch = 1 }
 
-// forget makes every block be found anew by its physical address.
+// forget makes every block be found anew, and every page be translated anew.
 func (k *cache) forget() {
 	k.epoch++
-	k.key = k.key&0xff | k.epoch<<8
+	k.setKeys(k.key & 0xff)
+}
+
+// recheck makes every block be looked at before it is executed again: some code has
+// changed.
+func (k *cache) recheck() {
+	k.contents++
+	k.setKeys(k.key & 0xff)
+}
+
+// setKeys follows epoch and contents. Both only grow, so their sum is as good as both.
+func (k *cache) setKeys(mode uint64) {
+	k.key = (k.epoch+k.contents)<<8 | mode
+	k.fetchKey = k.epoch<<8 | mode
 }
 
 // setKey follows changes of code size, privilege and code segment.
@@ -67,7 +84,7 @@ func (k *cache) setKey(m codeMode, cpl uint8, base uint64, limit uint32) {
 		k.base, k.limit = base, limit
 		k.epoch++
 	}
-	k.key = k.epoch<<8 | uint64(m) | uint64(cpl)<<4
+	k.setKeys(uint64(m) | uint64(cpl)<<4)
 }
 
 // lookup returns the block at RIP, or nil with a fault raised.
@@ -126,27 +143,55 @@ func (c *CPU) find(rip uint64) *block {
 
 // valid reports whether b's bytes are unchanged, and mapped at lin as they were.
 func (c *CPU) valid(b *block, lin uint64) bool {
+	same := true
 	for i := range b.n {
-		if c.mem.meta[b.pages[i]].gen != b.gens[i] {
-			return false
-		}
+		same = same && c.mem.meta[b.pages[i]].gen == b.gens[i]
 	}
 	if b.n == 2 {
 		phys, ok := c.fetchPhys(c.wrap(lin&^pageMask + pageSize))
-		return ok && phys>>pageShift == b.pages[1]
+		if !ok || phys>>pageShift != b.pages[1] {
+			return false
+		}
+	}
+	return same || c.renew(b, lin&pageMask)
+}
+
+// renew reports whether the bytes of b, which begins at off, are what they were although
+// something near them was written, and is code again.
+func (c *CPU) renew(b *block, off uint64) bool {
+	first := min(uint64(len(b.bytes)), pageSize-off)
+	if string(c.mem.page(b.pages[0])[off:off+first]) != string(b.bytes[:first]) {
+		return false
+	}
+	rest := uint64(len(b.bytes)) - first
+	if rest > 0 && (b.n < 2 || string(c.mem.page(b.pages[1])[:rest]) != string(b.bytes[first:])) {
+		return false
+	}
+	c.decoded(b, 0, off, off+first)
+	if rest > 0 {
+		c.decoded(b, 1, 0, rest)
 	}
 	return true
+}
+
+// decoded notes that bytes [off, end) of b's page i are code.
+func (c *CPU) decoded(b *block, i int, off, end uint64) {
+	if c.mem.markCode(b.pages[i], off, end) {
+		c.tlb.dropWrites()
+		c.tlb.mapGen = c.mem.mapGen
+	}
+	b.gens[i] = c.mem.meta[b.pages[i]].gen
 }
 
 // fetchPhys translates lin for an instruction fetch.
 func (c *CPU) fetchPhys(lin uint64) (uint64, bool) {
 	e := &c.blocks.fetch[lin>>pageShift&63]
-	if key := c.blocks.key; e.lin == lin&^pageMask && e.key == key {
+	if e.lin == lin&^pageMask && e.key == c.blocks.fetchKey {
 		return e.phys | lin&pageMask, true
 	}
 	phys, ok := c.walk(lin, accFetch)
 	if ok {
-		*e = fetchEntry{lin: lin &^ pageMask, key: c.blocks.key, phys: phys &^ pageMask}
+		*e = fetchEntry{lin: lin &^ pageMask, key: c.blocks.fetchKey, phys: phys &^ pageMask}
 	}
 	return phys, ok
 }
@@ -200,11 +245,11 @@ func (c *CPU) build(lin, phys uint64) *block {
 			break
 		}
 	}
-	if c.mem.markCode(n, phys&pageMask, min(off, pageSize)) {
-		c.tlb.dropWrites()
-		c.tlb.mapGen = c.mem.mapGen
+	start := phys & pageMask
+	c.decoded(b, 0, start, min(off, pageSize))
+	if b.bytes == nil {
+		b.bytes = append(b.bytes, code[start:min(off, pageSize)]...)
 	}
-	b.gens[0] = c.mem.meta[n].gen
 	b.ops = append([]op(nil), ops[:count]...)
 	b.fill = asFill(b.ops)
 	return b
@@ -224,12 +269,9 @@ func (c *CPU) buildSplit(b *block, o *op, lin, off uint64) bool {
 	decode(o, buf[:], c.w.mode)
 	o.flags |= opEnd
 	b.pages[1], b.n = second>>pageShift, 2
+	b.bytes = append([]byte(nil), buf[:o.len]...)
 	if c.mem.ram(b.pages[1]) && int(o.len) > n {
-		if c.mem.markCode(b.pages[1], 0, uint64(int(o.len)-n)) {
-			c.tlb.dropWrites()
-			c.tlb.mapGen = c.mem.mapGen
-		}
-		b.gens[1] = c.mem.meta[b.pages[1]].gen
+		c.decoded(b, 1, 0, uint64(int(o.len)-n))
 	} else {
 		b.n = 1
 	}

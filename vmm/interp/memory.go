@@ -35,11 +35,19 @@ type dir struct {
 type pageMeta struct {
 	// lines has bit n set if bytes n×64 to n×64+63 were decoded as code.
 	lines uint64
-	// gen changes whenever decoded bytes of the page do.
+	// gen changes whenever bytes of a line with code do.
 	gen uint32
 	// table is true once a page walk has read an entry from the page.
 	table bool
+	// code is true for a page that nobody may write directly because it holds code, or
+	// did so lately: cold counts the writes since then.
+	code bool
+	cold uint8
 }
+
+// coldWrites is how many writes to a page without code make it data again. Code and data
+// that take turns in one line would otherwise empty every TLB at each turn.
+const coldWrites = 64
 
 // Memory is the RAM of one virtual machine. Pages that nobody has written share
 // one page of zeroes, and pages are shared with snapshots until the next write.
@@ -124,7 +132,7 @@ func (m *Memory) touch(n, off, size uint64) {
 		mask &= 1<<(end+1) - 1
 	}
 	if t.lines&mask != 0 {
-		t.lines = 0
+		t.lines &^= mask
 		t.gen++
 		m.codeGen++
 	}
@@ -134,7 +142,8 @@ func (m *Memory) touch(n, off, size uint64) {
 // not code before can no longer be written directly.
 func (m *Memory) markCode(n, off, end uint64) (first bool) {
 	t := &m.meta[n]
-	first = t.lines == 0
+	first = !t.code
+	t.code, t.cold = true, 0
 	for l := off / 64; l <= (end-1)/64; l++ {
 		t.lines |= 1 << l
 	}

@@ -225,7 +225,7 @@ func (m *Memory) setBits(c *CPU, at, bits uint64, wide bool) {
 		t.table = true
 		if c.blocks.codeGen != m.codeGen {
 			c.blocks.codeGen = m.codeGen
-			c.blocks.forget()
+			c.blocks.recheck()
 		}
 	}
 }

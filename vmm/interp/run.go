@@ -50,7 +50,7 @@ func (c *CPU) sync() {
 	}
 	if c.blocks.codeGen != c.mem.codeGen {
 		c.blocks.codeGen = c.mem.codeGen
-		c.blocks.forget()
+		c.blocks.recheck()
 	}
 }
 
