@@ -1,6 +1,7 @@
 package model
 
 import (
+	"strconv"
 	"testing"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
@@ -66,5 +67,19 @@ func BenchmarkExit(b *testing.B) {
 				b.ReportMetric(float64(e.Now()-t0)/float64(h.Hz)/b.Elapsed().Seconds(), "guest-s/s")
 			})
 		}
+	}
+}
+
+// BenchmarkExitBesideIdle measures the same with vCPUs that never start, which should
+// cost nothing.
+func BenchmarkExitBesideIdle(b *testing.B) {
+	for _, vcpus := range []int{1, 8, 64} {
+		b.Run(strconv.Itoa(vcpus), func(b *testing.B) {
+			e := engine(b, "deadline", "mode=hlt", vcpus, trace.SinkFunc(func(trace.Event) {}))
+			e.Run(10_000_000, func() bool { return false })
+			start := e.m.Exits()
+			b.ResetTimer()
+			e.Run(clock.Never, func() bool { return e.m.Exits()-start >= uint64(b.N) })
+		})
 	}
 }

@@ -150,7 +150,7 @@ func newHost(cfg Config) *host {
 	}
 	h.st.cpus = make([]pcpu, cfg.PCPUs+1)
 	for i := range h.st.cpus {
-		h.st.cpus[i] = pcpu{cur: -1, noise: newNoise(cfg.Seed, uint64(i))}
+		h.st.cpus[i] = pcpu{cur: -1, due: clock.Never, noise: newNoise(cfg.Seed, uint64(i))}
 	}
 	h.st.timers = make([]hrtimer, cfg.VCPUs)
 	h.st.threads = make([]thread, cfg.VCPUs)

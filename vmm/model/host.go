@@ -19,10 +19,11 @@ type host struct {
 	msi       MSI
 	st        hostState
 
-	// lead is the CPU that acted last, and rival a time before which none of the
-	// others acts; not so if stale.
+	// lead is the CPU that acted last, and rest the time at which the first of the
+	// others acts, CPU 0 left out; not so if stale. CPU 0 is not part of rest, since what a
+	// device on it is set to do next may change in a turn of any CPU.
 	lead  vmm.PCPU
-	rival clock.TSC
+	rest  clock.TSC
 	stale bool
 }
 
@@ -40,7 +41,8 @@ type pcpu struct {
 	now   clock.TSC
 	cur   int // vCPU whose thread runs here, or −1
 	runq  []int
-	irqs  []irq // by time, then sequence
+	irqs  []irq     // by time, then sequence
+	due   clock.TSC // of the first hrtimer that is armed here
 	slice clock.TSC
 	// resched is TIF_NEED_RESCHED of the running thread.
 	resched bool
@@ -130,6 +132,12 @@ const grid = 1 << 20
 // Until implements vmm.Host.
 func (h *host) Until(p vmm.PCPU) clock.TSC {
 	until := min(h.nextIRQ(p), h.gridEnd(p))
+	if !h.stale && p == h.lead {
+		if t := h.rival(); t < until {
+			until = min(until, t+h.lookahead)
+		}
+		return until
+	}
 	for q := range h.st.cpus {
 		if vmm.PCPU(q) == p {
 			continue
@@ -163,20 +171,38 @@ func (h *host) nextIRQ(p vmm.PCPU) clock.TSC {
 	if c.cur >= 0 && len(c.runq) > 0 {
 		t = min(t, c.slice)
 	}
-	for i := range h.st.timers {
-		if x := &h.st.timers[i]; x.armed && x.cpu == p {
-			t = min(t, x.at)
-		}
-	}
+	t = min(t, c.due)
 	if p == 0 {
 		t = min(t, h.bus.NextTimer())
 	}
 	return t
 }
 
+// rival is when the first of the CPUs other than the lead acts.
+func (h *host) rival() clock.TSC {
+	if h.lead == 0 {
+		return h.rest
+	}
+	return min(h.rest, h.nextTime(0))
+}
+
+// retime finds the first hrtimer on p anew, after one of them changed.
+func (h *host) retime(p vmm.PCPU) {
+	due := clock.Never
+	for i := range h.st.timers {
+		if x := &h.st.timers[i]; x.armed && x.cpu == p {
+			due = min(due, x.at)
+		}
+	}
+	h.st.cpus[p].due = due
+}
+
 // dueTimer returns the vCPU whose hrtimer on p is due first, or −1.
 func (h *host) dueTimer(p vmm.PCPU, now clock.TSC) int {
 	best, at := -1, clock.Never
+	if h.st.cpus[p].due > now {
+		return best
+	}
 	for i := range h.st.timers {
 		if x := &h.st.timers[i]; x.armed && x.cpu == p && x.at <= now && x.at < at {
 			best, at = i, x.at
@@ -215,8 +241,11 @@ func (h *host) StartTimer(p vmm.PCPU, v int, due clock.Nanos) {
 	if !ok {
 		at = clock.Never
 	}
-	h.st.timers[v] = hrtimer{armed: true, due: due, at: at, cpu: h.timerCPU(p, v)}
-	h.stale = h.stale || h.st.timers[v].cpu != h.lead
+	h.CancelTimer(p, v)
+	to := h.timerCPU(p, v)
+	h.st.timers[v] = hrtimer{armed: true, due: due, at: at, cpu: to}
+	h.st.cpus[to].due = min(h.st.cpus[to].due, at)
+	h.stale = h.stale || to != h.lead
 }
 
 // timerCPU is where an hrtimer armed on p expires: there, or with posted timers
@@ -229,12 +258,25 @@ func (h *host) timerCPU(p vmm.PCPU, v int) vmm.PCPU {
 }
 
 // CancelTimer implements vmm.Host.
-func (h *host) CancelTimer(_ vmm.PCPU, v int) { h.st.timers[v].armed = false }
+func (h *host) CancelTimer(_ vmm.PCPU, v int) {
+	t := &h.st.timers[v]
+	if !t.armed {
+		return
+	}
+	t.armed = false
+	if t.at == h.st.cpus[t.cpu].due {
+		h.retime(t.cpu)
+	}
+	h.stale = h.stale || t.cpu != h.lead
+}
 
 // MoveTimer implements vmm.Host.
 func (h *host) MoveTimer(p vmm.PCPU, v int) {
-	if h.st.timers[v].armed {
-		h.st.timers[v].cpu = h.timerCPU(p, v)
+	if t := &h.st.timers[v]; t.armed {
+		from := t.cpu
+		t.cpu = h.timerCPU(p, v)
+		h.retime(from)
+		h.retime(t.cpu)
 		h.stale = true
 	}
 }

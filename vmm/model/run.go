@@ -17,7 +17,7 @@ func (h *host) turn(p vmm.PCPU) {
 // first would find.
 func (h *host) leads(p vmm.PCPU, c *pcpu) bool {
 	_, _, ended := h.m.Ended()
-	return !h.stale && !ended && p == h.lead && c.cur >= 0 && c.now < h.rival
+	return !h.stale && !ended && p == h.lead && c.cur >= 0 && c.now < h.rival()
 }
 
 func (h *host) act(p vmm.PCPU, c *pcpu) {
@@ -39,22 +39,24 @@ func (h *host) act(p vmm.PCPU, c *pcpu) {
 // returns vmm.NoPCPU and clock.Never.
 func (h *host) first() (best vmm.PCPU, at clock.TSC) {
 	if !h.stale {
-		if t := h.nextTime(h.lead); t < h.rival {
+		if t := h.nextTime(h.lead); t < h.rival() {
 			return h.lead, t
 		}
 	}
 	best, at = vmm.NoPCPU, clock.Never
-	rival := clock.Never
+	rest := clock.Never // of the CPUs that are neither best nor 0
 	for p := range h.st.cpus {
-		switch t := h.nextTime(vmm.PCPU(p)); {
-		case t < at:
-			best, at, rival = vmm.PCPU(p), t, at
-		default:
-			rival = min(rival, t)
+		t := h.nextTime(vmm.PCPU(p))
+		if t < at {
+			if best > 0 {
+				rest = min(rest, at)
+			}
+			best, at = vmm.PCPU(p), t
+		} else if p != 0 {
+			rest = min(rest, t)
 		}
 	}
-	// What a device on CPU 0 is set to do next, a turn of another one may change.
-	h.lead, h.rival, h.stale = best, rival, best != 0
+	h.lead, h.rest, h.stale = best, rest, best == vmm.NoPCPU
 	return best, at
 }
 
@@ -106,6 +108,7 @@ func (h *host) interrupt(p vmm.PCPU) {
 	case v >= 0:
 		t := &h.st.timers[v]
 		t.armed = false
+		h.retime(p)
 		h.m.TimerFired(p, v, t.due)
 	case h.sliceOver(c):
 		c.resched = true
