@@ -82,7 +82,7 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newTriage(env), newRecipe(env), newBench(env), newGuests(env), newExplain(env), newDiff(env), newGate(env),
 		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env), newLicenses(env))
 	root.AddCommand(newCheck(env))
-	root.AddCommand(newCheckFile(env))
+	root.AddCommand(newCheckFile(env), newFuzz(env))
 	root.AddCommand(newTopics()...)
 	completeValues(root)
 	usageErrors(root)

@@ -41,7 +41,7 @@ var settings = []string{"apicv=off", "apicv=on", "posted-timer=on", "posted-time
 	"wait-placement=early", "running-shortcut=off", "running-shortcut=always"}
 
 // New makes case number n of a seed, with a guest of gen. Most have few vCPUs.
-func New(gen func(*rand.Rand) *Program, seed, n uint64) *Case {
+func New(gen Generator, seed, n uint64) *Case {
 	r := rand.New(rand.NewPCG(seed, n))
 	c := &Case{Program: gen(r), VCPUs: 1, Seed: 1 + r.Uint64N(1<<32)}
 	switch r.IntN(8) {
@@ -212,6 +212,18 @@ func stepAround(r *session.Runner, until clock.TSC, stop func() bool) error {
 	return nil
 }
 
+// Record is the recording of a straight run.
+func (c *Case) Record(until clock.TSC) ([]byte, error) {
+	o, err := c.run(straight, until, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.record, nil
+}
+
+// Profile is the cost profile that cases run with: the default one of ticktrap run.
+const Profile = "skylake-server"
+
 // ram of the guests.
 const ram = 16 << 20
 
@@ -225,7 +237,7 @@ func (c *Case) factory(noSkip bool) (session.Factory, []session.Turn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	prof, err := model.LoadProfile("skylake-server")
+	prof, err := model.LoadProfile(Profile)
 	if err != nil {
 		return nil, nil, err
 	}

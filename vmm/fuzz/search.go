@@ -73,5 +73,8 @@ func (c *Case) smaller() (out []*Case) {
 
 func without[T any](s []T, i int) []T { return append(append([]T(nil), s[:i]...), s[i+1:]...) }
 
+// Generator makes a guest's program.
+type Generator = func(*rand.Rand) *Program
+
 // Generators are the guests that can be searched, by name.
-var Generators = map[string]func(*rand.Rand) *Program{"timer": Timer, "hostile": Hostile}
+var Generators = map[string]Generator{"timer": Timer, "hostile": Hostile}
