@@ -81,6 +81,13 @@ test-matrix: ## the engines on every kernel that kernels-all fetched
 race: ## the tests of what runs in several goroutines, under the race detector
 	$(GO) test -race -short ./...
 
+# How many changes of each package are tried; 0 is all of them (hours).
+MUTANTS ?= 40
+
+.PHONY: mutate
+mutate: ## change the code one place at a time and list what no test notices
+	@for p in lapic vmm trace trace/explain trace/ftrace; do $(GO) run ./internal/mutate -n $(MUTANTS) ./$$p || exit 1; done
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
 	@set -e; for p in $$($(GO) list ./...); do \
