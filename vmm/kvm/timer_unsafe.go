@@ -55,10 +55,11 @@ func onKick() (pc uintptr)
 func kickReturn() (pc uintptr)
 
 // kickPID is this process, whose kicks the handler obeys.
-var kickPID = int32(unix.Getpid())
+var kickPID int32
 
 // handleKicks gives kickSignal its handler, in the whole process.
 func handleKicks() error {
+	atomic.StoreInt32(&kickPID, int32(unix.Getpid()))
 	sa := sigaction{handler: onKick(), restorer: kickReturn(), flags: saSiginfo | saRestorer | saOnStack | saRestart}
 	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, kickSignal, uintptr(unsafe.Pointer(&sa)), 0, 8, 0, 0)
 	if errno != 0 {
