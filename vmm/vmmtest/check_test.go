@@ -16,6 +16,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/internal/golden"
 	"codeberg.org/ticktrap/ticktrap/trace/check"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm/vmmtest/l1"
 )
 
@@ -61,7 +62,7 @@ func TestOnEveryKernelTheRulesHold(t *testing.T) {
 }
 
 func checkMachine(t *testing.T, row machine, program string) {
-	kernel, err := l1.FindKernel(row.series)
+	image, err := l1.FindKernel(row.series)
 	skipUnavailable(t, err, false)
 	onMachinesRan.Store(true)
 	built, err := buildPrograms()
@@ -77,7 +78,7 @@ func checkMachine(t *testing.T, row machine, program string) {
 		argv := append([]string{"/ticktrap", "check", "--live", "--json", "--engine=kvm", "--lapic=kernel", "--timeout=100s"}, g...)
 		job.Commands = append(job.Commands, l1.Command{Argv: argv})
 	}
-	m := l1.Machine{Vendor: row.vendor, Kernel: kernel, CPUs: 1, Timeout: timeouts[row.vendor]}
+	m := l1.Machine{Vendor: row.vendor, Kernel: image, CPUs: 1, Timeout: timeouts[row.vendor]}
 	r, err := m.Run(context.Background(), built.init, job)
 	skipUnavailable(t, err, false)
 	if err != nil {
@@ -147,14 +148,13 @@ func checkedDoc() (string, error) {
 		}
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b checked) int { return cmp.Compare(order(a.Machine), order(b.Machine)) })
+	slices.SortFunc(all, func(a, b checked) int {
+		return cmp.Or(strings.Compare(a.vendor(), b.vendor()), a.release().Compare(b.release()))
+	})
 	var b strings.Builder
 	b.WriteString(checkedHead)
 	for _, c := range all {
-		if len(c.Results) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "| %s | %s | %d |", strings.Fields(c.Machine)[0], c.Results[0].Kernel, len(c.Results))
+		fmt.Fprintf(&b, "| %s | %s | %d |", c.vendor(), c.release(), len(c.Results))
 		for d := check.Fastpath; d < check.NumDecisions; d++ {
 			var t check.Tally
 			for _, r := range c.Results {
@@ -171,9 +171,15 @@ func checkedDoc() (string, error) {
 	return b.String(), nil
 }
 
-// order is where a machine stands in the table of machines.
-func order(name string) int {
-	return slices.IndexFunc(machines, func(m machine) bool { return m.vendor.String()+" "+m.series == name && m.cpus == 1 })
+func (c *checked) vendor() string { return strings.Fields(c.Machine)[0] }
+
+// release is the kernel that ran.
+func (c *checked) release() kernel.Release {
+	if len(c.Results) == 0 {
+		return kernel.Release{}
+	}
+	n, _ := kernel.Parse(c.Results[0].Kernel)
+	return n.Release
 }
 
 const checkedHead = `
