@@ -51,8 +51,8 @@ initrd /boot/initrd
 boot
 `
 
-// The CPUs of the machines: the older has no posted interrupts, so that
-// kvm-intel keeps APICv off there.
+// The CPUs of the machines: that of the packaged Bochs, without posted
+// interrupts, and that of the built one, with.
 const (
 	cpuPlain = "corei7_skylake_x"
 	cpuAPICv = "corei7_icelake_u"
@@ -99,7 +99,7 @@ func (m Machine) bochs(ctx context.Context, dir, initrd string, job Job) (*emula
 		return nil, err
 	}
 	model := cpuPlain
-	if m.Vendor == VMXAPICv {
+	if built {
 		model = cpuAPICv
 	}
 	if err := m.iso(ctx, dir, initrd); err != nil {

@@ -108,6 +108,21 @@ func TestFilesSurviveTheSerialPort(t *testing.T) {
 	}
 }
 
+func TestTheMachineVMXHasNoAPICv(t *testing.T) {
+	given := map[string]string{"kvm-intel": "ple_gap=0", "kvm": "halt_poll_ns=0"}
+	for v, want := range map[Vendor]string{VMX: "enable_apicv=0 ple_gap=0", VMXAPICv: "ple_gap=0"} {
+		if got := (Machine{Vendor: v, ModuleParams: given}).params(); got["kvm-intel"] != want || got["kvm"] != "halt_poll_ns=0" {
+			t.Errorf("%v: parameters %v, want %q for kvm-intel", v, got, want)
+		}
+	}
+	if given["kvm-intel"] != "ple_gap=0" {
+		t.Errorf("the machine's own parameters were changed: %v", given)
+	}
+	if p := (Machine{Vendor: VMX}).params(); p["kvm-intel"] != "enable_apicv=0" {
+		t.Errorf("without parameters: %v", p)
+	}
+}
+
 func TestMissingKernelIsUnavailable(t *testing.T) {
 	t.Setenv(KernelDirEnv, t.TempDir())
 	if _, err := FindKernel("6.12"); !errors.Is(err, ErrUnavailable) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -101,7 +102,7 @@ func (m Machine) Run(ctx context.Context, initBinary string, job Job) (Result, e
 		files[k] = v
 	}
 	initrd := filepath.Join(dir, "initrd")
-	if err := pack(initrd, m.Kernel, plan, m.ModuleParams, modulesOf[m.Vendor], files); err != nil {
+	if err := pack(initrd, m.Kernel, plan, m.params(), modulesOf[m.Vendor], files); err != nil {
 		return Result{}, err
 	}
 
@@ -118,6 +119,19 @@ func (m Machine) Run(ctx context.Context, initBinary string, job Job) (Result, e
 		return r, fmt.Errorf("the %s machine did not finish within %v", m.Vendor, m.Timeout)
 	}
 	return r, runErr
+}
+
+// params are the parameters of the modules: the machine vmx is the one without
+// APICv, whatever its CPU can do.
+func (m Machine) params() map[string]string {
+	p := maps.Clone(m.ModuleParams)
+	if m.Vendor == VMX {
+		if p == nil {
+			p = map[string]string{}
+		}
+		p["kvm-intel"] = strings.TrimSpace("enable_apicv=0 " + p["kvm-intel"])
+	}
+	return p
 }
 
 func (m Machine) emulator(ctx context.Context, dir, initrd string, job Job) (*emulator, error) {
