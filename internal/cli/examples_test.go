@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,5 +60,26 @@ func TestExampleSuitePasses(t *testing.T) {
 	}
 	if out, code := invoke(t, "gate", suite, "--seed", "2"); code != 0 {
 		t.Errorf("gate with another seed: %d\n%s", code, out)
+	}
+}
+
+// A figure that is printed beside another in a second unit is the same time.
+func TestOpenDeadlineIsAsLongInNanosecondsAsInCycles(t *testing.T) {
+	rec := filepath.Join(t.TempDir(), "x.tt")
+	// sti; hlt for ever is enough of a guest where the timer is masked: LVTT as it
+	// is after a reset, TMICT 100000.
+	image := filepath.Join(t.TempDir(), "masked.bin")
+	code := "\xbf\x00\x00\xe0\xfe" + "\xc7\x87\xf0\x00\x00\x00\xff\x01\x00\x00" + "\xc7\x87\x80\x03\x00\x00\xa0\x86\x01\x00" + "\xfb\xf4\xeb\xfd"
+	if err := os.WriteFile(image, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	invoke(t, "run", "--engine=model", "--headless", "--for", "5ms", image, "--record", rec)
+	out, _ := invoke(t, "explain", rec)
+	var cycles, ns int64
+	if _, err := fmt.Sscanf(out[max(0, strings.Index(out, "The deadline passed")):], "The deadline passed %d cycles (%d ns)", &cycles, &ns); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if want := cycles * 2 / 5; ns < want-1 || ns > want+1 { // 2.5 GHz
+		t.Errorf("%d cycles are said to be %d ns, want %d", cycles, ns, want)
 	}
 }

@@ -122,7 +122,7 @@ func (b *builder) verdict(x *Explanation) string {
 	most := fmt.Sprintf("the largest part is %s, %d cycles (%s)", top.Words, top.Cycles, percent(top.Tenths))
 	switch {
 	case c.ISRAt == 0 && settled[b.top()] && top.Why != "":
-		return fmt.Sprintf("The deadline passed %d cycles (%d ns) ago and its handler has not run: %s.", x.Late, x.LateNS,
+		return fmt.Sprintf("The deadline passed %d cycles%s ago and its handler has not run: %s.", x.Late, inNS(x.LateNS, 1),
 			top.Why)
 	case c.ISRAt == 0:
 		return fmt.Sprintf("The deadline passed %d cycles%s ago and its handler has not run: %s.", x.Late, inNS(x.LateNS, 1),
