@@ -49,10 +49,17 @@ func newImport(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import TRACE",
 		Short: "make a recording of a trace from any host",
-		Long: `import reads a KVM trace as text (the kernel's trace file, trace-cmd report, perf
-script; kernels from 4.9 on) and writes a recording, for report, replay, explain,
-diff and export. TRACE is a file, or - for standard input; gzip, zstd, xz and
-UTF-16 are unpacked. Its length does not matter: memory does not grow with it.
+		Long: `import reads a KVM trace and writes a recording, for report, replay, explain, diff
+and export: trace.dat of trace-cmd record (versions 6 and 7), or text (the kernel's
+trace file, its latency format and ftrace_dump, trace-cmd report with or without
+-R, perf script; kernels from 4.9 on). TRACE is a file, or - for standard input;
+gzip, zstd, xz and UTF-16 are unpacked. Its length does not matter: memory does not
+grow with it.
+
+Where nothing is said of the guest's TSC, its rate and offset are found from the
+hrtimers that KVM starts for deadlines, from waits for expired deadlines, or from
+the earliest entries; how well they fit is printed. Without a rate there are cycles
+only.
 
 It prints what the trace is, what had to be deduced, and what cannot be
 concluded because an event is missing. Figures that were deduced are marked
@@ -62,8 +69,9 @@ withheld and counted.
 A trace of several VMs is imported for the one with most exits; --vm takes
 another, or all of them, each into a recording of its own. An interrupt (Ctrl-C)
 ends the reading: the recording holds what was read until then.`,
-		Example: `  trace-cmd record -e kvm -e sched -e timer …; trace-cmd report -N > trace.txt
-  ticktrap import trace.txt -o trace.tt
+		Example: `  trace-cmd record -e kvm -e sched -e timer …
+  ticktrap import trace.dat -o trace.tt
+  perf script --ns | ticktrap import - -o perf.tt
   ticktrap import two-vms.txt --vm 2002
   ticktrap explain trace.tt --worst`,
 		Args:         cobra.ExactArgs(1),

@@ -18,6 +18,7 @@ type Options struct {
 	// cycles to the guest's TSC.
 	TSCOffset    uint64
 	HasTSCOffset bool
+	only         string // of merged files the host's
 	sharedTimers map[uint64]bool
 	mono         line // time stamps by CLOCK_MONOTONIC, n 0 if not known
 	monoUnit     Unit

@@ -12,7 +12,14 @@ import (
 // vcpuCPUs is a set of host CPUs.
 type vcpuCPUs [4]uint64
 
-func (s *vcpuCPUs) add(cpu uint8)      { s[cpu>>6] |= 1 << (cpu & 63) }
+// add takes a CPU into the set; one that is not known is left out.
+func (s *vcpuCPUs) add(cpu uint8) {
+	if cpu != trace.NoCPU {
+		s[cpu>>6] |= 1 << (cpu & 63)
+	}
+}
+
+// has reports whether a CPU is in the set.
 func (s *vcpuCPUs) has(cpu uint8) bool { return cpu != trace.NoCPU && s[cpu>>6]>>(cpu&63)&1 != 0 }
 
 // named is a task that has been named in the events.
@@ -81,11 +88,11 @@ func (d *Decoder) switchTo(l *rawLine, m *match, prev, next int64, prevComm, nex
 	prio, nextPrio := int64(m.num[fOld]), int64(m.num[fValue])
 	out, in := d.byPID(prev), d.byPID(next)
 	cpu := l.pcpu()
-	if in != nil || out != nil {
-		d.cpus.add(cpu)
-	}
-	if !d.cpus.has(cpu) || cpu == trace.NoCPU {
+	switch {
+	case in == nil && out == nil && !d.cpus.has(cpu):
 		return
+	case in != nil || out != nil:
+		d.cpus.add(cpu)
 	}
 	d.task(l, out, prev, prevComm, prio)
 	d.task(l, in, next, nextComm, nextPrio)

@@ -33,9 +33,10 @@ const (
 // rawLine is a line taken apart. The slices point into the line.
 type rawLine struct {
 	comm  []byte
-	pid   int32 // −1 if not printed
-	tgid  int32 // process of the thread, 0 if not printed
-	cpu   int16 // −1 if not printed
+	pid   int32  // −1 if not printed
+	file  []byte // of the merged files the one it is from, nil if not printed
+	tgid  int32  // process of the thread, 0 if not printed
+	cpu   int16  // −1 if not printed
 	flags []byte
 	unit  Unit
 	ts    uint64
@@ -62,10 +63,56 @@ func parseLine(b []byte, l *rawLine) (ok bool, col int) {
 	whole := len(b)
 	b = unquote(b)
 	if ok, col = l.parse(b); !ok {
+		if l.perfTrace(b) {
+			return true, 0
+		}
 		col += whole - len(b)
 	}
 	l.bodyAt += whole - len(b)
 	return ok, col
+}
+
+// perfTrace reads a line of perf trace: "12.345 comm/tid system:event(fields)", the
+// time in milliseconds, after which the length of a system call may stand.
+func (l *rawLine) perfTrace(b []byte) bool {
+	*l = rawLine{pid: -1, cpu: -1, printer: Perf}
+	rest, _ := trimLeft(b, 0)
+	stamp := token(rest)
+	dot := bytes.IndexByte(stamp, '.')
+	if dot <= 0 || len(stamp)-dot != 4 || !allDigits(stamp[:dot]) || !allDigits(stamp[dot+1:]) {
+		return false
+	}
+	ns, unit, ok := parseStamp(stamp)
+	if !ok {
+		return false
+	}
+	l.unit = unit
+	l.ts = ns / 1000 // parsed as seconds
+	rest = rest[len(stamp):]
+	open := bytes.IndexByte(rest, '(')
+	if bytes.HasPrefix(bytes.TrimSpace(rest), []byte("(")) { // ( 0.010 ms):
+		end := bytes.Index(rest, []byte("):"))
+		if end < 0 {
+			return false
+		}
+		rest = rest[end+2:]
+		open = bytes.IndexByte(rest, '(')
+	}
+	if open < 0 || rest[len(rest)-1] != ')' {
+		return false
+	}
+	name := rest[:open]
+	from := bytes.LastIndexByte(name, ' ')
+	colon := bytes.LastIndexByte(name, ':')
+	if from < 0 || colon < from || !isName(name[colon+1:]) {
+		return false
+	}
+	l.event, l.body = name[colon+1:], rest[open+1:len(rest)-1]
+	task := bytes.TrimSpace(name[:from])
+	if i := bytes.LastIndexByte(task, '/'); i >= 0 && allDigits(task[i+1:]) {
+		l.comm, l.pid = task[:i], atoi(task[i+1:])
+	}
+	return true
 }
 
 func (l *rawLine) parse(b []byte) (ok bool, col int) {
@@ -190,6 +237,7 @@ func (l *rawLine) task(b []byte) {
 	b = bytes.TrimSpace(b)
 	if i := bytes.Index(b, []byte(".dat: ")); i >= 0 && bytes.IndexByte(b[:i], ' ') < 0 {
 		l.printer = TraceCmd
+		l.file = b[:i+len(".dat")]
 		b = bytes.TrimSpace(b[i+len(".dat: "):])
 	}
 	i := len(b)

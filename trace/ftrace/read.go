@@ -64,6 +64,13 @@ func Open(ctx context.Context, in Input, o Options, tell Progress) (*Trace, erro
 	if err := over(ctx, s, tell); err != nil {
 		return nil, err
 	}
+	if s.merged && s.host() != "" { // a guest's lines are left out
+		o.only = s.host()
+		t, s = &Trace{in: t.in, opts: o, Facts: Facts{File: in.Name, Kernel: Era{o.Kernel, o.Kernel}}}, newSurvey(o)
+		if err := t.overText(ctx, s, tell); err != nil {
+			return nil, err
+		}
+	}
 	if t.Printer == Perf && s.differences() {
 		again := &Trace{in: t.in, opts: o, deltas: true, Facts: Facts{File: in.Name, Kernel: Era{o.Kernel, o.Kernel}}}
 		t, s = again, newSurvey(o)

@@ -29,6 +29,8 @@ type Facts struct {
 	Doubles, TooLate uint64
 	FirstDouble      int
 	FirstTooLate     int
+	// OtherFile counts lines of a guest's file in a merged report.
+	OtherFile uint64
 	// Unknown counts records by events that are not known.
 	Unknown map[string]*uint64
 }
@@ -213,6 +215,9 @@ func (f *Facts) text(b *strings.Builder, v vendor) {
 	fmt.Fprintf(b, "read      %d records, %d lines not readable\n", f.Lines, f.Bad)
 	for _, p := range f.Problems {
 		fmt.Fprintf(b, "          %s\n", p)
+	}
+	if f.OtherFile > 0 {
+		fmt.Fprintf(b, "merged    %d lines of other files than the host's are left out\n", f.OtherFile)
 	}
 	if f.Segments > 1 {
 		fmt.Fprintf(b, "order     %d parts one after the other (times go back at line %d): merged by time\n", f.Segments,

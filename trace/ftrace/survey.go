@@ -13,6 +13,8 @@ import (
 type survey struct {
 	opts    Options
 	threads map[int32]*thread
+	files   map[string]uint64  // KVM's records by the file of a merged report
+	merged  bool               // there is such a file
 	byTimer map[uint64]*thread // addresses of LAPIC timers
 	shared  map[uint64]bool    // those of more than one thread
 	nows    points             // stamp by CLOCK_MONOTONIC, as hrtimer interrupts read it
@@ -59,12 +61,24 @@ var surveyed = map[string]bool{"kvm_entry": true, "kvm_msr": true, "set_dl": tru
 	"hrtimer_expire_entry": true, "kvm_write_tsc_offset": true}
 
 const (
+	maxFiles   = 64
 	maxOffsets = 1 << 10
 	maxTimers  = 1 << 16
 )
 
 func newSurvey(o Options) *survey {
-	return &survey{opts: o, threads: map[int32]*thread{}, byTimer: map[uint64]*thread{}, shared: map[uint64]bool{}}
+	return &survey{opts: o, threads: map[int32]*thread{}, byTimer: map[uint64]*thread{}, shared: map[uint64]bool{}, files: map[string]uint64{}}
+}
+
+// host is the file of a merged report that has most of KVM's records.
+func (s *survey) host() (file string) {
+	most := uint64(0)
+	for name, n := range s.files {
+		if n > most || n == most && name < file {
+			file, most = name, n
+		}
+	}
+	return file
 }
 
 // differences reports whether the stamps are distances from the line before, as
@@ -88,8 +102,12 @@ func (s *survey) take(r *record) {
 }
 
 func (s *survey) events(r *record) {
+	s.merged = s.merged || r.file != nil
 	if r.ev.probe != nil || strings.HasPrefix(r.ev.name, "kvm") {
 		s.kvm++
+		if r.file != nil && (s.files[string(r.file)] > 0 || len(s.files) < maxFiles) {
+			s.files[string(r.file)]++
+		}
 	}
 	switch r.ev.name {
 	case "kvm_entry":

@@ -9,6 +9,7 @@ type parser struct {
 	line   int
 	last   []uint8 // the form that fitted last, by event: it is tried first
 	facts  *Facts
+	only   string // the file of a merged report whose lines count; empty: all
 	// brief makes a survey's parser: bodies are read of the first records of each
 	// event, which tell the kernel, and of the events that the survey looks at.
 	brief  bool
@@ -16,7 +17,7 @@ type parser struct {
 }
 
 func newParser(f *Facts, o Options) *parser {
-	return &parser{strict: o.Strict, fixed: o.Kernel != 0, facts: f, last: make([]uint8, len(events().byID))}
+	return &parser{strict: o.Strict, fixed: o.Kernel != 0, facts: f, only: o.only, last: make([]uint8, len(events().byID))}
 }
 
 // newBrief returns the parser of a survey.
@@ -45,6 +46,10 @@ func (p *parser) parse(b []byte, r *record) (ok bool, bad *ParseError) {
 	}
 	if ok, col := parseLine(b, &r.rawLine); !ok {
 		return false, p.bad(col, "not a trace line")
+	}
+	if p.only != "" && string(r.file) != p.only {
+		p.facts.OtherFile++
+		return false, nil
 	}
 	return p.body(r)
 }
