@@ -55,7 +55,8 @@ func (w *Watcher) patterns(e *trace.Event, s *trace.State, v *trace.VCPU, p *pat
 	case trace.KindExit:
 		w.elsewhere(e, s, p)
 	case trace.KindSched:
-		if x := s.Stretches.Last(0); e.Sched().In && x != nil && x.Kind == trace.StretchRunnable && x.VCPU == e.VCPU && x.To == e.TSC {
+		if x := s.Stretches.Last(0); e.Sched().In && x != nil && x.Kind == trace.StretchRunnable && x.VCPU == e.VCPU &&
+			x.To == e.TSC && x.To.Sub(x.From) > micros(s, 20) { // less is a wake-up
 			p.runnable += x.To.Sub(x.From)
 			p.waits++
 		}
