@@ -216,6 +216,7 @@ func foldMPState(s *State, v *VCPU, e *Event) {
 	if v.MP != MPUninitialized && v.MP != MPInitReceived {
 		return
 	}
+	v.Remade = v.Remade || v.MP == MPUninitialized && v.Exits > 0
 	s.closeArmed(v, OutcomeReset)
 	for v.NFlight > 0 && v.MP == MPInitReceived { // what a VMM saved may come back with its IRR
 		s.closeFlight(v, 0, OutcomeReset)

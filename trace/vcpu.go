@@ -61,6 +61,9 @@ type VCPU struct {
 	ExitReason ExitReason
 	EntryAt    clock.TSC // of the last VM-entry, 0 if none
 	Exits      uint64
+	// Remade says that the VMM made the vCPU anew after it had run: its registers
+	// came with it, and no event tells them.
+	Remade bool
 
 	// Chain is the armed deadline, if Chain.Num is not NoNum. Flight are the
 	// deadlines that expired and whose handler has not run, oldest first.

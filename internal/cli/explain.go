@@ -28,6 +28,7 @@ type explainOptions struct {
 	deadline uint64
 	worst    bool
 	earliest bool
+	lost     bool
 	checks   int
 }
 
@@ -60,6 +61,7 @@ comes of it is printed.`,
 	f.Uint64Var(&o.deadline, "deadline", 0, "explain this deadline (its number in the run)")
 	f.BoolVar(&o.worst, "worst", false, "explain the latest deadline (the default)")
 	f.BoolVar(&o.earliest, "earliest", false, "explain the earliest deadline")
+	f.BoolVar(&o.lost, "lost", false, "list the deadlines that came due and whose handler did not run")
 	f.IntVar(&o.checks, "checks", maxChecks, "how many proposed knobs to try; 0 tries none")
 	f.BoolVar(&o.run.json, "json", false, "print one JSON document")
 	o.run.guestFlags(f)
@@ -105,6 +107,8 @@ func (o *explainOptions) main(env *Env, given *pflag.FlagSet, args []string) err
 	}
 	pick := explain.Pick{Deadline: trace.Num(o.deadline), Earliest: o.earliest}
 	switch {
+	case o.lost && (o.worst || o.earliest || o.deadline != 0 || o.live):
+		return fail(ExitUsage, "--lost lists the deadlines of a recording: --deadline, --worst, --earliest and --live have no effect on it")
 	case o.worst && o.earliest || o.deadline != 0 && (o.worst || o.earliest):
 		return fail(ExitUsage, "--deadline, --worst and --earliest exclude each other")
 	case o.live:
@@ -194,24 +198,45 @@ func (o *explainOptions) explainFile(env *Env, name string, pick explain.Pick) e
 	if w := rec.Warning(); w != "" {
 		fmt.Fprintf(env.Err, "ticktrap: warning: %s\n", printable(name+": "+w))
 	}
-	f, bugs := explain.NewFinder(pick), &explain.Watcher{}
 	var st trace.State
+	if o.lost {
+		lost := &explain.LostFinder{}
+		if err := fold(rec, name, &st, func(*trace.Event) { lost.Look(&st) }); err != nil {
+			return err
+		}
+		l := lost.Finish(rec.Header(), &st)
+		if o.run.json {
+			return document(env.Out, "ticktrap.lost", l)
+		}
+		_, err := io.WriteString(env.Out, l.Text())
+		return err
+	}
+	f, bugs := explain.NewFinder(pick), &explain.Watcher{}
+	if err := fold(rec, name, &st, func(e *trace.Event) {
+		f.Look(&st)
+		bugs.Look(e, &st)
+	}); err != nil {
+		return err
+	}
+	f.Finish(&st)
+	return o.print(env.Out, rec.Header(), f, bugs.Findings(&st), o.fromHeader(rec.Header(), recordedTurns(rec)))
+}
+
+// fold applies the events of a recording to st and calls look after each.
+func fold(rec *trace.Recording, name string, st *trace.State, look func(*trace.Event)) error {
 	st.Reset(rec.Header())
 	cur := rec.Cursor()
 	for {
 		e, err := cur.Next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
 			return with(ExitDamaged, fmt.Errorf("%s: %w", name, err))
 		}
 		st.Apply(&e)
-		f.Look(&st)
-		bugs.Look(&e, &st)
+		look(&e)
 	}
-	f.Finish(&st)
-	return o.print(env.Out, rec.Header(), f, bugs.Findings(&st), o.fromHeader(rec.Header(), recordedTurns(rec)))
 }
 
 // fromHeader is the run that a recording of the model tells of; nil if it does

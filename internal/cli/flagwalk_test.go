@@ -78,6 +78,7 @@ var acts = map[string]string{
 	"explain --worst":     "explain F --earliest | --worst",
 	"explain --earliest":  "explain F --checks 0 | --earliest",
 	"explain --checks":    "explain F | --checks 0",
+	"explain --lost":      "explain F --checks 0 | --lost",
 	"explain --json":      "explain F --checks 0 | --json",
 	"explain --guest":     "explain --live --engine=model --deadlines 50 --checks 0 | --guest periodic",
 	"explain --append":    "explain --live --engine=model --deadlines 50 --checks 0 | --append mode=spin",

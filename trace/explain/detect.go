@@ -35,8 +35,14 @@ type inhibits struct {
 	held  clock.Cycles
 }
 
-// micros is n microseconds in cycles.
-func micros(s *trace.State, n uint64) clock.Cycles { return clock.Cycles(uint64(s.Hz) / 1_000_000 * n) }
+// micros is n microseconds in cycles; without a known rate it is more than any
+// duration, so that nothing is found to be longer.
+func micros(s *trace.State, n uint64) clock.Cycles {
+	if s.Hz == 0 {
+		return 1 << 60
+	}
+	return clock.Cycles(uint64(s.Hz) / 1_000_000 * n)
+}
 
 // patterns looks at event e; s is the state after it.
 func (w *Watcher) patterns(e *trace.Event, s *trace.State, v *trace.VCPU, p *patterns) {

@@ -121,7 +121,7 @@ func (b *builder) verdict(x *Explanation) string {
 	top := &x.Causes[0]
 	most := fmt.Sprintf("the largest part is %s, %d cycles (%s)", top.Words, top.Cycles, percent(top.Tenths))
 	switch {
-	case c.ISRAt == 0 && settled[b.top()] && top.Why != "":
+	case c.ISRAt == 0 && isSilence(b.top()):
 		return fmt.Sprintf("The deadline passed %d cycles%s ago and its handler has not run: %s.", x.Late, inNS(x.LateNS, 1),
 			top.Why)
 	case c.ISRAt == 0:

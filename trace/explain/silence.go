@@ -31,6 +31,16 @@ var silences = []struct {
 	{causeHaltedOff, haltedOff},
 }
 
+// isSilence reports whether a cause is one of the silences.
+func isSilence(k cause) bool {
+	for i := range silences {
+		if silences[i].cause == k {
+			return true
+		}
+	}
+	return false
+}
+
 func apicOff(_ *trace.State, v *trace.VCPU, _ uint8) (string, bool) {
 	const enable = 1 << 11
 	return fmt.Sprintf("IA32_APIC_BASE is %#x: bit 11 (APIC global enable) is 0", v.APIC.Base),
@@ -42,7 +52,7 @@ func seenReg(v *trace.VCPU, off uint) bool { return v.APIC.Seen>>(off>>4)&1 != 0
 
 func svrOff(s *trace.State, v *trace.VCPU, _ uint8) (string, bool) {
 	if !seenReg(v, 0xf0) { // 0xff after a reset: bit 8 is 0
-		return "SVR was never written, and bit 8 (APIC software enable) is 0 after a reset", s.FromReset && v.APIC.Seen != 0
+		return "SVR was never written, and bit 8 (APIC software enable) is 0 after a reset", s.FromReset && !v.Remade && v.APIC.Seen != 0
 	}
 	return fmt.Sprintf("SVR is %#x: bit 8 (APIC software enable) is 0", v.APIC.SPIV),
 		v.APIC.SPIV>>8&1 == 0

@@ -74,7 +74,14 @@ func overdue(i int, v *trace.VCPU, s *trace.State) (out []Finding) {
 			return
 		}
 		words, rule := "its host timer has not fired", "look at the backing in Timer: no hrtimer or preemption timer ends this wait"
+		vec := c.Vector
+		if c.DeliverAt == 0 {
+			vec = v.TimerVector()
+		}
+		k, why := silence(s, v, vec)
 		switch {
+		case c.ExpireAt != 0 && k != causeUnknown:
+			words, rule = why, cures[k]
 		case c.DeliverAt != 0:
 			words, rule = "it was delivered, and no handler has run", "look at IRR, PPR and RFLAGS.IF: the guest holds the vector back"
 		case c.ExpireAt != 0:
