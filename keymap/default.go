@@ -63,7 +63,7 @@ func Default() []Binding {
 		{Fastpath, Global, Turning, []string{"f"}, "fastpath", "fastpath", "turn the fastpath off, or on with the last rule set"},
 		{FastpathEra, Global, Turning, []string{"F"}, "fastpath-era", "fastpath era", "take the fastpath rule set of the next kernel era"},
 		{KickTaxCut, Global, Turning, []string{"x"}, "kick-tax-cut", "kick tax cut", "pay the kick tax (KB), or cut it with the algorithm that was left (KC, KD)"},
-		{KickEra, Global, Turning, []string{"X"}, "kick-era", "kick era", "take the next kick algorithm: KA up to 5.14, KB 5.15, KC tax cut as posted, KD 5.17 on"},
+		{KickEra, Global, Turning, []string{"X"}, "kick-era", "kick era", "take the next kick algorithm: KA, KB, KC (the tax cut as posted), KD (as merged)"},
 		{AdvanceUp, Global, Turning, []string{"+", "="}, "advance-up", "advance", "fix the timer advance 100 ns higher"},
 		{AdvanceDown, Global, Turning, []string{"-"}, "advance-down", "advance less", "fix the timer advance 100 ns lower"},
 		{Adaptive, Global, Turning, []string{"A"}, "adaptive", "adaptive", "let the timer advance tune itself, or fix it where it stands"},

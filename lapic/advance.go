@@ -17,26 +17,6 @@ const (
 	TuningAdaptive
 )
 
-// TuneEra is one column of the adaptive tuning's history.
-type TuneEra uint8
-
-// The tuning eras. BadTuneEra is the invalid zero value.
-const (
-	BadTuneEra TuneEra = iota
-	Tune4_20           // 4.20, 5.0
-	Tune5_2            // 5.2
-	Tune5_3            // 5.3
-	Tune5_4            // 5.4–6.9
-	Tune6_10           // 6.10 on
-	numTuneEras
-)
-
-// TuneEraNames names the tuning eras by their first release.
-var TuneEraNames = []string{"bad", "4.20", "5.2", "5.3", "5.4", "6.10"}
-
-// String returns the first release of the era.
-func (e TuneEra) String() string { return TuneEraNames[e.row()] }
-
 // TuneVerdict is what adaptive tuning did with a delta; the order is that of the
 // tune event's enumeration.
 type TuneVerdict uint8
@@ -61,7 +41,7 @@ func (v TuneVerdict) String() string { return TuneVerdictNames[v%numTuneVerdicts
 
 // The constants of adaptive tuning: LAPIC_TIMER_ADVANCE_NS_INIT,
 // LAPIC_TIMER_ADVANCE_NS_MAX, LAPIC_TIMER_ADVANCE_ADJUST_STEP, and the band of
-// deltas that is acted on (from 5.4; before, its lower end stops tuning).
+// deltas that is acted on, with Band; with Stops its lower end stops tuning.
 const (
 	AdvanceInit clock.Nanos  = 1000
 	AdvanceMax  clock.Nanos  = 5000
@@ -84,21 +64,6 @@ type TuneRules struct {
 	Ceiling TuneVerdict
 }
 
-var tuneTable = [numTuneEras]TuneRules{
-	Tune4_20: {Capped: true, Stops: true},
-	Tune5_2:  {Capped: true, Stops: true, Ceiling: TuneOff},
-	Tune5_3:  {Capped: true, Stops: true, Ceiling: TuneReset},
-	Tune5_4:  {Band: true, Ceiling: TuneReset},
-	Tune6_10: {Band: true, Ceiling: TuneReset},
-}
-
-func (e TuneEra) row() TuneEra {
-	if e == BadTuneEra || e >= numTuneEras {
-		return numTuneEras - 1
-	}
-	return e
-}
-
 // TuneResult is one adjustment.
 type TuneResult struct {
 	Old, New clock.Nanos
@@ -108,15 +73,14 @@ type TuneResult struct {
 // Step returns what adaptive tuning makes of a delta (cycles; negative is
 // early) with an advance of adv at a guest TSC of khz. done is true if tuning
 // ends. The arithmetic is the kernel's: 64 bits for the delta in nanoseconds,
-// 32 for the advance, both wrapping; from 5.4 on an early step larger than the
+// 32 for the advance, both wrapping; a step that is not capped and larger than the
 // advance wraps, exceeds the ceiling and resets.
 //
 //	ns   = |delta| × 10^6 / khz
-//	step = min(ns, adv / 8)  (4.20–5.3), ns / 8  (5.4 on)
+//	step = min(ns, adv / 8) if Capped, else ns / 8
 //
 // Source: arch/x86/kvm/lapic.c, adjust_lapic_timer_advance.
-func (e TuneEra) Step(adv clock.Nanos, delta clock.Cycles, khz uint32) (res TuneResult, done bool) {
-	r := &tuneTable[e.row()]
+func (r TuneRules) Step(adv clock.Nanos, delta clock.Cycles, khz uint32) (res TuneResult, done bool) {
 	res = TuneResult{Old: adv, New: adv, Verdict: TuneIgnored}
 	size := uint64(delta)
 	if delta < 0 {
@@ -157,16 +121,16 @@ func (a *APIC) tune(delta clock.Cycles) (res TuneResult, ok bool) {
 	if t.Tuning != TuningAdaptive || t.AdjustDone {
 		return TuneResult{}, false
 	}
-	res, t.AdjustDone = t.TuneEra.Step(t.Advance, delta, t.KHz)
+	res, t.AdjustDone = t.TuneRules.Step(t.Advance, delta, t.KHz)
 	t.Advance = res.New
 	return res, true
 }
 
 // SetAdvance chooses the advance: off, fixed at ns, or adaptive from AdvanceInit
 // (ns is not looked at). It restarts tuning. ns is cut to 0 … 4294967295.
-func (a *APIC) SetAdvance(mode Tuning, ns clock.Nanos, era TuneEra) {
+func (a *APIC) SetAdvance(mode Tuning, ns clock.Nanos, rules TuneRules) {
 	t := &a.Timer
-	t.Tuning, t.TuneEra, t.AdjustDone = mode, era, false
+	t.Tuning, t.TuneRules, t.AdjustDone = mode, rules, false
 	switch mode {
 	case TuningFixed:
 		t.Advance = min(max(ns, 0), math.MaxUint32)

@@ -1,6 +1,7 @@
 package lapic
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,12 +10,12 @@ import (
 
 // Config is what a local APIC is built with.
 type Config struct {
-	Era  Era
-	Freq clock.Hz // guest TSC frequency
+	Rules Rules    // of the kernel
+	Freq  clock.Hz // guest TSC frequency
 	// BusCycle is the length of one count at divisor 1; 0 means 1 ns
 	// (KVM_CAP_X86_APIC_BUS_CYCLES_NS).
 	BusCycle clock.Nanos
-	// MinPeriod is min_timer_period_us; 0 means the era's default.
+	// MinPeriod is min_timer_period_us; 0 means the kernel's default.
 	MinPeriod   clock.Nanos
 	TSCDeadline bool // CPUID.1:ECX[24]
 	X2APIC      bool // CPUID.1:ECX[21]
@@ -30,8 +31,8 @@ type Config struct {
 // Check returns an error if no VM could have this configuration.
 func (c Config) Check() error {
 	switch {
-	case c.Era == BadEra || c.Era >= numEras:
-		return fmt.Errorf("lapic: era %d does not exist", uint8(c.Era))
+	case c.Rules.MinPeriod <= 0:
+		return errors.New("lapic: no rules of a kernel are given")
 	case c.Freq.KHz() == 0 || c.Freq.KHz() > math.MaxUint32:
 		return fmt.Errorf("lapic: guest TSC of %d Hz is not between 1 kHz and 4294967295 kHz", uint64(c.Freq))
 	case c.BusCycle < 0 || uint64(c.BusCycle) > math.MaxUint64/(math.MaxUint32*128):
@@ -41,6 +42,9 @@ func (c Config) Check() error {
 	}
 	return nil
 }
+
+// rules returns the rules of the kernel.
+func (a *APIC) rules() *Rules { return &a.Config.Rules }
 
 // APIC is the local APIC of one vCPU. It holds no pointers: assignment copies it.
 type APIC struct {

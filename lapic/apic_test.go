@@ -99,8 +99,7 @@ func TestConfigCheck(t *testing.T) {
 		change func(*Config)
 		want   string // part of the error
 	}{
-		{"zero era", func(c *Config) { c.Era = BadEra }, "era 0"},
-		{"era too new", func(c *Config) { c.Era = numEras }, "does not exist"},
+		{"no rules", func(c *Config) { c.Rules = Rules{} }, "no rules"},
 		{"no frequency", func(c *Config) { c.Freq = 999 }, "999 Hz"},
 		{"frequency beyond 32 bits", func(c *Config) { c.Freq = 1 << 42 }, "Hz"},
 		{"largest bus cycle", func(c *Config) { c.BusCycle = 33554432 }, ""},

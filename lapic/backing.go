@@ -165,7 +165,7 @@ func (a *APIC) HVStart(now Sample, hv HV) (deadline clock.TSC, expired bool, v V
 	return now.Host + clock.TSC(delta), delta == 0, StartArmed
 }
 
-// limit returns the largest VMCS timer value that the era accepts.
+// limit returns the largest VMCS timer value that the kernel accepts.
 func (h HV) limit(r *Rules) uint64 {
 	if r.HVMaxValue && h.Max != 0 {
 		return uint64(h.Max)
@@ -263,9 +263,9 @@ func PreemptionTicks(deadline, now clock.TSC, multi uint8) (ticks uint32, ok boo
 	return uint32((max(deadline, now) - now) >> multi), true
 }
 
-// AdvancePeriodic moves a periodic timer's target to its next period. From 6.19
-// on a target that has passed becomes now: missed periods are not caught up.
-// Before, the time to go is negative then, and the deadline for the preemption
+// AdvancePeriodic moves a periodic timer's target to its next period. With
+// PeriodicFromNow a target that has passed becomes now: missed periods are not
+// caught up. Without, the time to go is negative then, and the deadline for the preemption
 // timer comes out absurdly far ahead.
 //
 // Source: arch/x86/kvm/lapic.c, advance_periodic_target_expiration.

@@ -142,7 +142,7 @@ func TestStartRefusals(t *testing.T) {
 	future := func(a *APIC) { a.Timer.Deadline = at(0).Guest + 1_000_000 }
 	tests := []struct {
 		name    string
-		era     Era
+		era     Rules
 		mode    TimerMode
 		prepare func(*APIC)
 		hv      HV
@@ -175,7 +175,7 @@ func TestPreemptionTimerRange(t *testing.T) {
 	const limit = 1 << 37 // multi 5: 2^32 ticks, about 55 s at 2.5 GHz
 	tests := []struct {
 		name  string
-		era   Era
+		era   Rules
 		hv    HV
 		ahead clock.TSC
 		want  Verdict
@@ -253,7 +253,7 @@ func TestCountedModesIgnoreTheAdvanceInSoftware(t *testing.T) {
 func TestLatePeriodicTimer(t *testing.T) {
 	tests := []struct {
 		name   string
-		era    Era
+		era    Rules
 		now    clock.Nanos
 		target clock.Nanos
 	}{
@@ -309,7 +309,7 @@ func TestLatePeriodicDeadlineIsAbsurdBefore6_19(t *testing.T) {
 func TestHrtimerRestart(t *testing.T) {
 	tests := []struct {
 		name  string
-		era   Era
+		era   Rules
 		mode  TimerMode
 		fired clock.Nanos // when it had been due
 		now   clock.Nanos

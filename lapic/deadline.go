@@ -3,7 +3,7 @@ package lapic
 import "codeberg.org/ticktrap/ticktrap/internal/clock"
 
 // deadlineGuard is the condition for IA32_TSC_DEADLINE to do anything: the timer
-// in TSC-deadline mode and, from 5.10 on, the APIC enabled by IA32_APIC_BASE. The
+// in TSC-deadline mode and, with GuardEnabled, the APIC enabled by IA32_APIC_BASE. The
 // CPUID bit is not consulted but for the mode bits that it lets stick.
 func (a *APIC) deadlineGuard() bool {
 	return a.Timer.Mode == TSCDeadline && (a.Enabled() || !a.rules().GuardEnabled)

@@ -46,7 +46,7 @@ func TestDeadlineZeroDisarms(t *testing.T) {
 func TestDeadlineGuard(t *testing.T) {
 	tests := []struct {
 		name     string
-		era      Era
+		era      Rules
 		mode     TimerMode
 		disabled bool
 		works    bool

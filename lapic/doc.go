@@ -9,7 +9,7 @@
 // is left for the run loop to do.
 //
 // Where KVM differs from the manual, this package does what KVM does and says so.
-// Kernel behaviour that changed over time is a column of Rules, chosen by Era.
+// Kernel behaviour that changed over time is a field of Rules or TuneRules.
 // Sections of the Intel SDM are numbered as in editions in which the APIC is
 // chapter 10 of volume 3A (11 or 12 in others); titles are the same in all.
 //

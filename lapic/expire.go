@@ -2,8 +2,8 @@ package lapic
 
 // Expire is the beginning of apic_timer_expired: it reports whether the expiry
 // counts (false: one is pending already, so this one is merged into it) and
-// records the deadline to wait for: in TSC-deadline mode, and from 5.2 on in
-// every mode while the preemption timer is in use. What follows (inject at
+// records the deadline to wait for: in TSC-deadline mode, and with
+// ExpiredIfHV in every mode while the preemption timer is in use. What follows (inject at
 // once, post, or set Timer.Pending) is the loop's.
 func (a *APIC) Expire() (counts bool) {
 	t := &a.Timer

@@ -9,7 +9,7 @@ import (
 func TestExpiryRecordsTheDeadline(t *testing.T) {
 	tests := []struct {
 		name    string
-		era     Era
+		era     Rules
 		mode    TimerMode
 		hv      bool
 		pending bool

@@ -16,7 +16,7 @@ func FuzzAccess(f *testing.F) {
 			return
 		}
 		b := program[0]
-		a := New(uint32(b&1), b&1 != 0, Config{Era: Era(b>>4)%(numEras-1) + 1, Freq: testHz, TSCDeadline: b&2 == 0,
+		a := New(uint32(b&1), b&1 != 0, Config{Rules: eras[int(b>>4)%len(eras)], Freq: testHz, TSCDeadline: b&2 == 0,
 			X2APIC: true, CMCI: b&4 != 0, Strict: b&8 != 0, DirectedEOI: b&4 != 0})
 		now := clock.Nanos(0)
 		for p := program[1:]; len(p) >= 6; p = p[6:] {

@@ -21,7 +21,7 @@ func at(ns clock.Nanos) Sample {
 }
 
 func testConfig() Config {
-	return Config{Era: Era5_14, Freq: testHz, TSCDeadline: true, X2APIC: true}
+	return Config{Rules: Era5_14, Freq: testHz, TSCDeadline: true, X2APIC: true}
 }
 
 // newAPIC is a boot processor's APIC, software-enabled, in xAPIC mode.
@@ -48,7 +48,7 @@ func newDeadline(t testing.TB, advance clock.Nanos, change ...func(*Config)) API
 	return a
 }
 
-func inEra(e Era) func(*Config) { return func(c *Config) { c.Era = e } }
+func inEra(r Rules) func(*Config) { return func(c *Config) { c.Rules = r } }
 
 func x2apic(t testing.TB, a *APIC) {
 	t.Helper()

@@ -95,11 +95,11 @@ func checkPlan(t *rapid.T, a *APIC, p Plan, now Sample) {
 
 func TestInvariantsHoldForAnyGuest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		a := newAPIC(t, inEra(Era(rapid.IntRange(int(Era4_9), int(Era7_3)).Draw(rt, "era"))))
+		a := newAPIC(t, inEra(rapid.SampledFrom(eras).Draw(rt, "era")))
 		if rapid.Bool().Draw(rt, "x2apic") {
 			x2apic(t, &a)
 		}
-		a.SetAdvance(TuningAdaptive, 0, TuneEra(rapid.IntRange(int(Tune4_20), int(Tune6_10)).Draw(rt, "tuning")))
+		a.SetAdvance(TuningAdaptive, 0, rapid.SampledFrom(tunings).Draw(rt, "tuning"))
 		drive(rt, &a, 60)
 	})
 }
@@ -148,7 +148,7 @@ func TestCurrentCountNeverRisesWithoutAnEvent(t *testing.T) {
 
 func TestAdvanceStaysBelowTheCeiling(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		era := TuneEra(rapid.IntRange(int(Tune5_2), int(Tune6_10)).Draw(rt, "era"))
+		era := rapid.SampledFrom(tunings[1:]).Draw(rt, "era")
 		khz := rapid.Uint32Min(1).Draw(rt, "khz")
 		adv := AdvanceInit
 		for range 50 {
@@ -164,7 +164,7 @@ func TestAdvanceStaysBelowTheCeiling(t *testing.T) {
 
 func TestWaitNeverExceedsTheAdvance(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		era := Era(rapid.IntRange(int(Era4_19), int(Era7_3)).Draw(rt, "era"))
+		era := rapid.SampledFrom(eras[2:]).Draw(rt, "era")
 		a := newDeadline(t, 0, inEra(era))
 		a.SetAdvance(TuningAdaptive, 0, Tune5_4)
 		a.SetEntryAdvance(clock.Nanos(rapid.IntRange(0, 2000).Draw(rt, "entry")))

@@ -70,7 +70,7 @@ func TestX2APICStateFormats(t *testing.T) {
 func TestRestoredCounts(t *testing.T) {
 	tests := []struct {
 		name  string
-		era   Era
+		era   Rules
 		mode  TimerMode
 		count uint32 // TMCCT at divisor 2; TMICT is 100000
 		left  clock.Nanos
@@ -101,7 +101,7 @@ func TestRestoredCounts(t *testing.T) {
 			t.Errorf("%s: period %d, target now+%d, want now+%d", tt.name, tm.Period, tm.Target-7000, tt.left)
 		}
 		wantExpired := clock.TSC(0)
-		if tt.era < Era5_14 {
+		if !tt.era.RestoreDropsExpired {
 			wantExpired = 99
 		}
 		if tm.Expired != wantExpired || tm.Pending || tm.HVInUse {

@@ -49,10 +49,11 @@ type Timer struct {
 	// Advance is timer_advance_ns: how early host timers are programmed. It is
 	// 32 bits wide, as in the kernel.
 	Advance clock.Nanos
-	// Tuning says whether Advance adapts, TuneEra how.
-	Tuning  Tuning
-	TuneEra TuneEra
-	// AdjustDone is true when tuning has stopped for good (4.20–5.3).
+	// Tuning says whether Advance adapts, TuneRules how.
+	Tuning    Tuning
+	TuneRules TuneRules
+	// AdjustDone is true when tuning has stopped for good (TuneRules.Stops, or
+	// TuneOff).
 	AdjustDone bool
 
 	// EntryAdvance is vmentry_advance_ns and EntryCycles the same in guest
@@ -69,7 +70,7 @@ type Timer struct {
 // reset stops the timer; its settings stay.
 func (t *Timer) reset() {
 	*t = Timer{
-		HVDeadline: clock.Never, Advance: t.Advance, Tuning: t.Tuning, TuneEra: t.TuneEra, AdjustDone: t.AdjustDone,
+		HVDeadline: clock.Never, Advance: t.Advance, Tuning: t.Tuning, TuneRules: t.TuneRules, AdjustDone: t.AdjustDone,
 		EntryAdvance: t.EntryAdvance, EntryCycles: t.EntryCycles, KHz: t.KHz, Scale: t.Scale,
 	}
 }
@@ -84,7 +85,7 @@ func (a *APIC) timerMask() uint32 {
 
 // updateMode applies the mode that LVTT asks for.
 //
-//	change                   up to 4.14         4.19 on
+//	change                   SwitchCancelsAll   else
 //	one-shot ↔ periodic      hrtimer cancelled  keeps running, period clamped
 //	to or from TSC-deadline  hrtimer cancelled  cancelled; TMICT, period, deadline := 0
 //
@@ -111,7 +112,7 @@ func (a *APIC) updateMode() EffectKind {
 }
 
 // cancelTimers is cancel_apic_timer: the hrtimer, with hv the preemption timer
-// too, and a pending expiry where the era drops it.
+// too, and a pending expiry with CancelDropsPending.
 func (a *APIC) cancelTimers(hv bool) EffectKind {
 	if a.rules().CancelDropsPending {
 		a.Timer.Pending = false
@@ -213,7 +214,7 @@ func (a *APIC) CurrentCount(now clock.Nanos) uint32 {
 }
 
 // writeDivide is a write to TDCR. With a new divisor the remaining time of a
-// running timer is rescaled and the timer restarted (4.19 on).
+// running timer is rescaled and the timer restarted (RescaleTDCR).
 //
 // Source: arch/x86/kvm/lapic.c, update_target_expiration.
 func (a *APIC) writeDivide(x uint32, now Sample) Effect {

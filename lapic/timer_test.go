@@ -108,7 +108,7 @@ func TestModeSwitch(t *testing.T) {
 	const running = 1_000_000 // TMICT: 2 ms
 	tests := []struct {
 		name     string
-		era      Era
+		era      Rules
 		from, to TimerMode
 		effect   EffectKind
 		kept     bool // TMICT, period and deadline survive
@@ -171,7 +171,7 @@ func TestOneShotBecomingPeriodicIsClamped(t *testing.T) {
 
 func TestMinimumPeriodByEraAndConfig(t *testing.T) {
 	for _, tt := range []struct {
-		era        Era
+		era        Rules
 		configured clock.Nanos
 		want       clock.Nanos
 	}{{Era4_9, 0, 500_000}, {Era4_10, 0, 500_000}, {Era4_19, 0, 200_000}, {Era7_3, 0, 200_000}, {Era7_3, 50_000, 50_000}} {

@@ -61,8 +61,7 @@ func (a *APIC) waitGate() WaitClause {
 // WaitExpire takes up the expired deadline at guest time now: what to wait, and
 // what tuning made of it. The wait is capped by the advance, which bounds the
 // time with interrupts off: with a larger error the guest sees its interrupt
-// before the deadline. From 5.19 on tuning comes first, so its new value is the
-// cap.
+// before the deadline. With TuneFirst its new value is the cap.
 //
 // callback is true for a posted timer's callback, which does not ask whether the
 // vector is injected (it is not yet). scaled says that the guest's TSC is scaled:

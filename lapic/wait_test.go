@@ -20,7 +20,7 @@ func expired(t *testing.T, deadline clock.TSC, advance clock.Nanos, change ...fu
 func TestWaitClauses(t *testing.T) {
 	tests := []struct {
 		name    string
-		era     Era
+		era     Rules
 		prepare func(*APIC)
 		apicv   bool
 		want    WaitClause
@@ -74,7 +74,7 @@ func TestWaitIsCappedByTheAdvance(t *testing.T) {
 
 func TestTuningBeforeOrAfterTheWait(t *testing.T) {
 	tests := []struct {
-		era Era
+		era Rules
 		cap clock.Cycles
 	}{
 		{Era5_14, 2500}, // the old 1000 ns
@@ -111,7 +111,7 @@ func TestFixedAdvanceIsNotTuned(t *testing.T) {
 func TestWaitWithScaledTSCCountsNanoseconds(t *testing.T) {
 	tests := []struct {
 		name  string
-		era   Era
+		era   Rules
 		delta clock.Cycles
 		want  clock.Cycles
 	}{

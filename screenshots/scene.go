@@ -38,7 +38,7 @@ func Scenes() []Scene {
 		{Name: "exit-inspector", W: 140, H: 40, Theme: "dark", Alt: "a WRMSR exit opened: registers, code, fastpath clauses, cost by phase",
 			Run: Run{Guest: "deadline", Args: "mode=spin"}, Script: []string{"300", "press a", "20",
 				"press >", "type exit == PREEMPTION_TIMER", "press 6", "press enter"},
-			Shows: []string{"fastpath 5.15", "✗ no request pending", "✓ fastpath on", "registers at the entry after this exit", "host "}},
+			Shows: []string{"fastpath 6.12", "✗ no request pending", "✓ fastpath on", "registers at the entry after this exit", "host "}},
 		{Name: "deadlines", W: 150, H: 46, Theme: "dark", Alt: "the waterfall of the last deadlines with one told step by step",
 			Run: Run{Guest: "deadline", Args: "mode=mixed"}, Script: []string{"800", "press 2", "press z"},
 			Shows: []string{"programmed", "▼", "host fire", "histogram", "p99.9"}},

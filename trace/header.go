@@ -20,10 +20,10 @@ type Header struct {
 	MemMiB     int // guest memory, 0 if unknown
 	// Knobs are the values at the start, by Knob; [0] is unused.
 	Knobs [NumKnobs]uint64
-	// LAPICEra is the first release of the kernels whose timer code ran, where
-	// that was chosen; Hide are the features that the CPU did without, names
-	// joined by commas.
-	LAPICEra, Hide string
+	// Kernel is the release of Linux whose rules the host follows, with Knobs
+	// turned away from it perhaps; empty if it is not known. Hide are the features
+	// that the CPU did without, names joined by commas.
+	Kernel, Hide string
 	// Reboot says what a reset did to the run, empty for what it does by default.
 	Reboot string
 	// Host is a sentence about the machine: kernel and CPU, or the profile.

@@ -24,7 +24,7 @@ type headerWire struct {
 	Knobs      []uint64 `json:"knobs"`
 	Host       string   `json:"host,omitempty"`
 	MemMiB     int      `json:"mem_mib,omitempty"`
-	LAPICEra   string   `json:"lapic_era,omitempty"`
+	Kernel     string   `json:"lapic_era,omitempty"` // once the LAPIC's code only
 	Hide       string   `json:"hide,omitempty"`
 	Initrd     string   `json:"initrd,omitempty"`
 	Reboot     string   `json:"reboot,omitempty"`
@@ -33,7 +33,7 @@ type headerWire struct {
 func encodeHeader(h *Header) ([]byte, error) {
 	return json.Marshal(headerWire{h.Engine, h.LAPIC, h.Provenance.String(), h.Guest, h.Args, h.GuestHash, h.Seed,
 		h.Profile, uint64(h.Hz), h.VCPUs, h.PCPUs, h.Knobs[:], h.Host, h.MemMiB,
-		h.LAPICEra, h.Hide, h.Initrd, h.Reboot})
+		h.Kernel, h.Hide, h.Initrd, h.Reboot})
 }
 
 func decodeHeader(p []byte) (h Header, err error) {
@@ -46,7 +46,7 @@ func decodeHeader(p []byte) (h Header, err error) {
 	}
 	h = Header{Engine: w.Engine, LAPIC: w.LAPIC, Guest: w.Guest, Args: w.Args, GuestHash: w.GuestHash, Seed: w.Seed,
 		Profile: w.Profile, Hz: clock.Hz(w.Hz), VCPUs: w.VCPUs, PCPUs: w.PCPUs, Host: w.Host, MemMiB: w.MemMiB,
-		LAPICEra: w.LAPICEra, Hide: w.Hide, Initrd: w.Initrd, Reboot: w.Reboot}
+		Kernel: w.Kernel, Hide: w.Hide, Initrd: w.Initrd, Reboot: w.Reboot}
 	for p := Measured; int(p) < len(provenanceNames); p++ {
 		if p.String() == w.Provenance {
 			h.Provenance = p

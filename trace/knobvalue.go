@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/internal/prose"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 )
 
 // The values of the knobs that are enumerations, by number; their order is the
 // wire format. Zero is the invalid value.
 var (
-	// RuleSetNames names the fastpath rule sets: the kernel era each is of.
-	RuleSetNames = []string{"bad", "off", "s004v3", "5.8", "5.15", "6.18"}
+	// RuleSetNames names the fastpath rule sets: the first kernel that has each.
+	RuleSetNames = rule.FastpathNames
 	// KickRulesNames names the kick algorithms.
-	KickRulesNames = []string{"bad", "ka", "kb", "kc", "kd"}
+	KickRulesNames = rule.KickNames
 	// ShortcutNames names what posted delivery does about the running vCPU.
-	ShortcutNames = []string{"bad", "off", "always", "in-guest"}
+	ShortcutNames = rule.ShortcutNames
 	// TuneEraNames names the eras of adaptive tuning by the first kernel.
-	TuneEraNames = []string{"bad", "4.20", "5.2", "5.3", "5.4", "6.10"}
+	TuneEraNames = rule.TuningNames
 	// ExitsDisabledNames names the bits of KnobExitsDisabled.
 	ExitsDisabledNames = []string{"mwait", "hlt", "pause"}
 

@@ -93,7 +93,7 @@ func TestBadKnobValuesAreRefusedInOneSentence(t *testing.T) {
 		{"halt-poll", "18446744073709551615s", "at most"},
 		{"wait-placement", "callback", "want early or late"},
 		{"wait-placement", "bad", "want early or late"},
-		{"fastpath", "7.0", "want off, s004v3, 5.8, 5.15 or 6.18"},
+		{"fastpath", "7.0", "want off, s004v3, 5.8, 5.15, 6.18, 5.6, 6.9, 6.12 or 7.2"},
 		{"exits-disabled", "hlt|nop", "cannot be \"nop\""},
 		{"exits-disabled", "|", "is empty"},
 		{"exits-disabled", "", "is empty"},

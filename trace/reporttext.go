@@ -64,8 +64,8 @@ func (t *reportText) head() {
 	r := t.r
 	t.line("guest", strings.TrimSpace(printable(r.Guest)+" "+printable(r.Args)))
 	lapic := r.LAPIC
-	if r.LAPICEra != "" {
-		lapic += " of kernel " + r.LAPICEra
+	if r.Kernel != "" {
+		lapic += ", kernel " + printable(r.Kernel)
 	}
 	if r.Hide != "" {
 		lapic += ", without " + strings.ReplaceAll(r.Hide, ",", " and ")

@@ -36,14 +36,16 @@ var hvTerms = []trace.Clause{trace.ClauseNoHVTimer, trace.ClauseMWAITInGuest, tr
 // handlerTerms are the terms of the exit's fastpath handler; ok is false if the
 // rule set has none for it.
 func handlerTerms(rules vmm.RuleSet, x *trace.ExitRecord) (ts []trace.Clause, ok bool) {
+	host := vmm.DefaultKernel()
+	f := host.FastpathAs(rules)
 	switch x.Reason {
 	case trace.ExitMSRWrite:
 		switch {
-		case x.Info1 == 0x6e0 && rules == vmm.Rules618:
+		case x.Info1 == 0x6e0 && f.Deadline && !f.DeadlineHV:
 			return nil, true
-		case x.Info1 == 0x6e0:
+		case x.Info1 == 0x6e0 && f.Deadline:
 			return hvTerms, true
-		case x.Info1 == 0x830 && rules == vmm.Rules618:
+		case x.Info1 == 0x830 && f.MapICR:
 			return []trace.Clause{trace.ClauseNotX2APIC, trace.ClauseNotFixed, trace.ClauseWouldBlock}, true
 		case x.Info1 == 0x830:
 			return []trace.Clause{trace.ClauseNotX2APIC, trace.ClauseNotFixed, trace.ClauseShorthand, trace.ClauseLogical,
@@ -51,14 +53,14 @@ func handlerTerms(rules vmm.RuleSet, x *trace.ExitRecord) (ts []trace.Clause, ok
 		}
 		return []trace.Clause{trace.ClauseOtherMSR}, true
 	case trace.ExitPreemptionTimer:
-		if rules == vmm.Rules618 {
-			return []trace.Clause{trace.ClauseImmediateExit}, true
+		if f.HVOther {
+			return []trace.Clause{trace.ClauseImmediateExit}, f.HVTimer
 		}
-		return []trace.Clause{trace.ClauseImmediateExit, trace.ClauseSoftDisabled}, true
+		return []trace.Clause{trace.ClauseImmediateExit, trace.ClauseSoftDisabled}, f.HVTimer
 	case trace.ExitHLT:
-		return []trace.Clause{trace.ClauseNotRunnable}, rules == vmm.Rules618
+		return []trace.Clause{trace.ClauseNotRunnable}, f.HLT
 	case trace.ExitINVD:
-		return nil, rules == vmm.Rules618
+		return nil, f.INVD
 	}
 	return nil, false
 }

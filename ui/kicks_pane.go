@@ -5,6 +5,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 	"codeberg.org/ticktrap/ticktrap/trace/query"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
@@ -117,6 +118,6 @@ func (p *kicksPane) help() []string {
 		"waker → target — timer: apic_timer_fn, in irq context of the CPU after @. v1: another vCPU's thread. self: the target's own thread. host: no vCPU is loaded on the kicking CPU.",
 		"mode — the target's vcpu->mode when it was looked at. steps — what the kick executed: rcu (RCU section, barrier, task read), task (plain read), cmpxchg, store, ipi, wake.",
 		"/ filters by a condition such as kick == ipi && vcpu == 1, or by a text: timer, v1, in-guest, wake, cmpxchg; ! in front shows the others.",
-		"cost — the sum of the steps' mean costs in this run, so an estimate: ≈. The algorithm is the kick knob: KA up to 5.14, KB 5.15, KC tax cut as posted, KD 5.17 on.",
+		"cost — the sum of the steps' mean costs in this run, so an estimate: ≈. The algorithm is the kick knob: KA " + kicks(rule.KickKA) + ", KB " + kicks(rule.KickKB) + ", KC tax cut as posted, KD " + kicks(rule.KickKD) + ".",
 	}
 }

@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -102,12 +105,9 @@ func (m *Model) toggleFastpath() tea.Cmd {
 }
 
 func (m *Model) nextEra() tea.Cmd {
-	cur := m.knobValue(trace.KnobFastpath)
-	next := cur + 1
-	if cur <= uint64(vmm.RulesOff) || next >= uint64(len(trace.RuleSetNames)) {
-		next = uint64(vmm.RulesS004)
-	}
-	return m.set(trace.KnobFastpath, next)
+	order := rule.FastpathOrder[1:] // without "off"
+	i := slices.Index(order, vmm.RuleSet(m.knobValue(trace.KnobFastpath)))
+	return m.set(trace.KnobFastpath, uint64(order[(i+1)%len(order)]))
 }
 
 // toggleTaxCut goes from an algorithm with the cut (KC, KD) to KB, which pays the

@@ -1,8 +1,9 @@
 package ui
 
 import (
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -27,37 +28,53 @@ var knobTexts = map[trace.Knob]knobText{
 		"VM-entry time that the wait accounts for: it ends this much earlier, so that the handler and not the entry meets the deadline. Posted with default 300 ns, later 25; in no kernel.", nil},
 	trace.KnobWaitPlacement: {"where wait_lapic_expire stands",
 		"Where the loop waits for an expired deadline.", map[uint64]string{
-			uint64(trace.WaitEarly): "in vcpu_enter_guest before the exit-request test: 5.2",
-			uint64(trace.WaitLate):  "just before VM-entry: 5.3 on"}},
+			uint64(trace.WaitEarly): "in vcpu_enter_guest: " + when(func(k *kernel.Kernel) bool { return k.Wait == trace.WaitEarly }),
+			uint64(trace.WaitLate):  "just before VM-entry: " + when(func(k *kernel.Kernel) bool { return k.Wait == trace.WaitLate })}},
 	trace.KnobFastpath: {"exits handled with IRQs off",
-		"Which exits are finished in the inner loop, on which conditions, and where it tests whether it must leave. As posted it tests before the handler; 5.8 tests after it and then syncs PIR; 5.15.85 and 5.17 on sync first.", map[uint64]string{
-			uint64(vmm.RulesOff):  "no fastpath",
-			uint64(vmm.RulesS004): "as posted: with APICv only",
-			uint64(vmm.Rules58):   "tests after the handler",
-			uint64(vmm.Rules515):  "PIR sync, then tests (5.17 on)",
-			uint64(vmm.Rules618):  "0x6e0, HLT, INVD unconditional"}},
+		"Which exits are finished in the inner loop, on which conditions, and where it tests whether it must leave. As posted it tests before the handler; the first merged one tests after it and then syncs PIR, later ones sync first.", map[uint64]string{
+			uint64(vmm.RulesOff):   "no fastpath",
+			uint64(vmm.RulesS004):  "as posted: with APICv only",
+			uint64(vmm.Rules58):    "tests after the handler",
+			uint64(vmm.Rules515):   "PIR sync, then the test",
+			uint64(vmm.Rules618):   "0x6e0, HLT, INVD unconditional",
+			uint64(rule.FastICR):   "ICR writes only",
+			uint64(rule.FastTimer): "forced exits end in it too",
+			uint64(rule.FastHalt):  "HLT too, ICR re-enters",
+			uint64(rule.FastPMU):   "the same, but for a counting PMU"}},
 	trace.KnobKick: {"algorithm of kvm_vcpu_kick",
 		"What a kick looks at and pays for before it knows whether the vCPU has to be told.", map[uint64]string{
-			uint64(vmm.KickKA): "up to 5.14",
-			uint64(vmm.KickKB): "5.15: the tax on every kick",
+			uint64(vmm.KickKA): kicks(rule.KickKA),
+			uint64(vmm.KickKB): "taxes every kick: " + kicks(rule.KickKB),
 			uint64(vmm.KickKC): "as posted: plain task read first",
-			uint64(vmm.KickKD): "5.17 on: the tax cut as merged"}},
+			uint64(vmm.KickKD): "the tax cut as merged: " + kicks(rule.KickKD)}},
 	trace.KnobExitsDisabled: {"KVM_CAP_X86_DISABLE_EXITS",
 		"Instructions that the guest executes without an exit. With hlt the vCPU idles on its CPU: no sleep, no wake-up, no other use of that CPU.", nil},
 	trace.KnobHaltPoll: {"halt_poll_ns",
 		"The longest time for which a halted vCPU polls before its thread goes to sleep. The time in use grows and shrinks up to here.", nil},
 	trace.KnobTuning: {"adaptive tuning, by kernel",
 		"The rules by which the advance is tuned after each wait.", map[uint64]string{
-			uint64(lapic.Tune4_20): "steps of at most an eighth, ends at a delta below 100 cycles, no ceiling",
-			uint64(lapic.Tune5_2):  "the same; above 5000 ns the advance is turned off",
-			uint64(lapic.Tune5_3):  "the same; above 5000 ns it starts again from 1000 ns",
-			uint64(lapic.Tune5_4):  "an eighth of a delta of 100 to 10000 cycles; above 5000 ns back to 1000 ns",
-			uint64(lapic.Tune6_10): "the same, always: a non-zero advance is a tuned one"}},
+			uint64(rule.TuneGlobal): "steps of at most an eighth, ends at a delta below 100 cycles, no ceiling",
+			uint64(rule.TuneStop):   "the same; above 5000 ns the advance is turned off",
+			uint64(rule.TuneReset):  "the same; above 5000 ns it starts again from 1000 ns",
+			uint64(rule.TuneBand):   "an eighth of a delta of 100 to 10000 cycles; above 5000 ns back to 1000 ns",
+			uint64(rule.TuneSwitch): "the same, always: a non-zero advance is a tuned one"}},
 	trace.KnobRunningShort: {"PIR of the running vCPU",
 		"What posting does if the target is the vCPU that is loaded on this CPU.", map[uint64]string{
-			uint64(vmm.ShortcutOff):     "like any other target: up to 5.7, and 5.15",
-			uint64(vmm.ShortcutAlways):  "PIR alone, nobody is told: 5.8 to 5.14",
-			uint64(vmm.ShortcutInGuest): "PIR alone only in IN_GUEST_MODE: 5.19 on"}},
+			uint64(vmm.ShortcutOff):     "like any other target: " + posts(rule.ShortcutOff),
+			uint64(vmm.ShortcutAlways):  "PIR alone, nobody is told: " + posts(rule.ShortcutAlways),
+			uint64(vmm.ShortcutInGuest): "PIR alone only in IN_GUEST_MODE: " + posts(rule.ShortcutInGuest),
+			uint64(vmm.ShortcutWake):    "like any other, woken instead of kicked: " + posts(rule.ShortcutWake)}},
+}
+
+// when says in which kernels something holds on Intel's CPUs.
+func when(has func(*kernel.Kernel) bool) string { return kernel.Where(kernel.Intel, has) }
+
+func kicks(r rule.Kick) string {
+	return when(func(k *kernel.Kernel) bool { return k.Kick.Rules == r })
+}
+
+func posts(r rule.Shortcut) string {
+	return when(func(k *kernel.Kernel) bool { return k.Delivery.Shortcut == r })
 }
 
 // knobBrief says beside the value what a knob is, or what its value means.

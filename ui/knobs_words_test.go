@@ -38,7 +38,7 @@ func TestSelectedKnobIsExplainedWithItsValues(t *testing.T) {
 	r := newRig(t, 200, 60, 500)
 	r.press("5,z,down,down,down,down,down,down")
 	r.wants("key f F")
-	r.wants("▶ 5.15     PIR sync, then tests (5.17 on)")
+	r.wants("▶ 5.15     PIR sync, then the test")
 	r.wants("6.18     0x6e0, HLT, INVD unconditional")
 	r.s.Knobs[trace.KnobFastpath-1] = vmm.KnobState{Knob: trace.KnobFastpath, Value: 1, Tag: vmm.TagFixed, Why: "the kernel's"}
 	r.frame()

@@ -16,6 +16,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 	"codeberg.org/ticktrap/ticktrap/ui/uitest"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
@@ -144,7 +145,7 @@ func TestKeysAskTheSession(t *testing.T) {
 		{"p", []vmm.Command{knob(trace.KnobPostedTimer, 1)}},
 		{"P", []vmm.Command{knob(trace.KnobPreemptionTimer, 0)}},
 		{"f,f", []vmm.Command{knob(trace.KnobFastpath, uint64(vmm.RulesOff)), knob(trace.KnobFastpath, uint64(vmm.Rules515))}},
-		{"F,F", []vmm.Command{knob(trace.KnobFastpath, uint64(vmm.Rules618)), knob(trace.KnobFastpath, uint64(vmm.RulesS004))}},
+		{"F,F", []vmm.Command{knob(trace.KnobFastpath, uint64(rule.FastTimer)), knob(trace.KnobFastpath, uint64(rule.FastHalt))}},
 		{"x,x", []vmm.Command{knob(trace.KnobKick, uint64(vmm.KickKC)), knob(trace.KnobKick, uint64(vmm.KickKB))}},
 		{"X", []vmm.Command{knob(trace.KnobKick, uint64(vmm.KickKC))}},
 		{"+,+,-", []vmm.Command{knob(trace.KnobAdvance, 1100), knob(trace.KnobAdvance, 1200), knob(trace.KnobAdvance, 1100)}},
@@ -154,7 +155,7 @@ func TestKeysAskTheSession(t *testing.T) {
 		{"H", []vmm.Command{knob(trace.KnobHaltPoll, 400_000)}},
 		{"E", []vmm.Command{knob(trace.KnobExitsDisabled, uint64(vmm.DisableHLT))}},
 		{"T", []vmm.Command{knob(trace.KnobTuning, 5)}},
-		{"R", []vmm.Command{knob(trace.KnobRunningShort, uint64(vmm.ShortcutOff))}},
+		{"R", []vmm.Command{knob(trace.KnobRunningShort, uint64(vmm.ShortcutWake))}},
 		{"]", []vmm.Command{{Verb: vmm.DoSpeed, Speed: 10}}},
 		{"[", []vmm.Command{{Verb: vmm.DoSpeed, Speed: 0.1}}},
 		{`b,"late > 1us",enter`, []vmm.Command{{Verb: vmm.DoBreak, Text: "late > 1us"}}},

@@ -77,9 +77,7 @@ func (m *Machine) deliver(p PCPU, v *vcpu, vec lapic.Vector, level bool, src tra
 	}
 }
 
-// notifyRoute decides how the target of a posted interrupt learns of it. Which
-// release is followed is told by the running-vCPU shortcut: "in-guest" is 5.19
-// on; before 5.17 a target outside the guest was kicked.
+// notifyRoute decides how the target of a posted interrupt learns of it.
 func (m *Machine) notifyRoute(p PCPU, v *vcpu, already, on bool) (trace.DeliverRoute, trace.Clause) {
 	running := int(m.st.loaded[p]) == v.id
 	in := v.mode == trace.InGuestMode
@@ -94,7 +92,7 @@ func (m *Machine) notifyRoute(p PCPU, v *vcpu, already, on bool) (trace.DeliverR
 		return trace.DeliverSelf, trace.ClauseRunning
 	case in:
 		return trace.DeliverNotify, trace.ClauseNone
-	case m.st.knobs.Shortcut == ShortcutInGuest:
+	case m.st.knobs.Shortcut == ShortcutInGuest, m.st.knobs.Shortcut == ShortcutWake:
 		return trace.DeliverWake, trace.ClauseNotInGuest
 	}
 	return trace.DeliverPIRKick, trace.ClauseNotInGuest

@@ -6,6 +6,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
 
 // script is a CPU that takes a list of exits, each after 100 cycles, and then
@@ -129,12 +130,13 @@ type rig struct {
 func newRig(t *testing.T, n int, turn func(*Knobs)) *rig {
 	t.Helper()
 	r := &rig{t: t, host: &bench{now: 1000, timers: map[int]clock.Nanos{}, asleep: map[int]bool{}}}
-	knobs := DefaultKnobs()
+	host := kernelOf(t, "5.19")
+	knobs := KnobsOf(&host)
 	if turn != nil {
 		turn(&knobs)
 	}
-	cfg := Config{Hz: 1_000_000_000, Knobs: knobs, PCPUs: n + 1, Host: r.host, MultiShift: 5,
-		APIC:  lapic.Config{Era: lapic.Era5_19, Freq: 1_000_000_000, TSCDeadline: true, X2APIC: true},
+	cfg := Config{Hz: 1_000_000_000, Kernel: host, Knobs: knobs, PCPUs: n + 1, Host: r.host, MultiShift: 5,
+		APIC:  lapic.Config{Freq: 1_000_000_000, TSCDeadline: true, X2APIC: true},
 		Sink:  trace.SinkFunc(func(e trace.Event) { r.events = append(r.events, e) }),
 		CPUID: func(int, uint32, uint32) [4]uint32 { return [4]uint32{} }}
 	for i := range n {
@@ -204,4 +206,14 @@ func (r *rig) count(k trace.Kind) (n int) {
 		}
 	}
 	return n
+}
+
+// kernelOf is a release on Intel's CPUs.
+func kernelOf(t *testing.T, release string) kernel.Kernel {
+	t.Helper()
+	n, err := kernel.Parse(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kernel.At(n.Release, kernel.Intel)
 }

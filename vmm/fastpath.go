@@ -3,62 +3,17 @@ package vmm
 import (
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
-
-// fastRules is the fastpath of one rule set. A row lists what the era's exit
-// handlers take; the terms of the entry condition and of the bail-out test are
-// flags beside it.
-type fastRules struct {
-	name string
-	// gated: no exit is looked at unless APICv is active and nothing asks to
-	// cancel the entry (S004, patches 1 and 2).
-	gated bool
-	// testFirst: on re-entry the exit test comes before the PIR sync (5.8–5.14).
-	testFirst bool
-	// handlers are the fastpath handlers by exit reason.
-	handlers [trace.NumExits]fastHandler
-	// anyDeadline: a TSC-deadline write is taken without kvm_can_use_hv_timer.
-	anyDeadline bool
-	// icr is the result of an ICR write, and mapICR takes every ICR that fast
-	// delivery by map can do, not only physical fixed ones.
-	icr    trace.FastpathResult
-	mapICR bool
-}
-
-// fastHandler tries one exit. It returns FastNone and the clause that failed, or
-// the result.
-type fastHandler func(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, trace.Clause)
-
-// fastTable is the table of rule sets, by RuleSet.
-//
-// Sources: arch/x86/kvm/vmx/vmx.c, vmx_exit_handlers_fastpath; arch/x86/kvm/
-// x86.c, handle_fastpath_set_msr_irqoff, handle_fastpath_wrmsr,
-// handle_fastpath_hlt; the S004 series.
-var fastTable = [numRuleSets]fastRules{
-	RulesOff: {name: "off"},
-	RulesS004: {name: "s004v3", gated: true, icr: trace.FastSkip,
-		handlers: [trace.NumExits]fastHandler{
-			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer}},
-	Rules58: {name: "5.8", testFirst: true, icr: trace.FastHandled,
-		handlers: [trace.NumExits]fastHandler{
-			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer}},
-	Rules515: {name: "5.15", icr: trace.FastHandled,
-		handlers: [trace.NumExits]fastHandler{
-			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer}},
-	Rules618: {name: "6.18", icr: trace.FastReenter, mapICR: true, anyDeadline: true,
-		handlers: [trace.NumExits]fastHandler{
-			trace.ExitMSRWrite: fastWRMSR, trace.ExitPreemptionTimer: fastPreemptionTimer618,
-			trace.ExitHLT: fastHLT, trace.ExitINVD: fastINVD}},
-}
 
 // fastpath tries to finish an exit with IRQs off and reports the verdict. What a
 // handler has done stays done, even if the bail-out test then sends the vCPU
 // round the outer loop.
 func (m *Machine) fastpath(p PCPU, v *vcpu) trace.FastpathResult {
-	r := &fastTable[m.st.knobs.Fastpath]
+	r := &m.st.fast
 	m.spend(p, trace.PhaseFastDispatch)
 	result, clause := m.tryFast(p, v, r)
-	if result == trace.FastReenter && !r.gated {
+	if result == trace.FastReenter && !r.Gated {
 		if bail := m.bailOut(p, v, r); bail != trace.ClauseNone {
 			result, clause = trace.FastHandled, bail
 		}
@@ -74,15 +29,15 @@ func (m *Machine) fastpath(p PCPU, v *vcpu) trace.FastpathResult {
 }
 
 // tryFast checks the entry conditions and runs the handler.
-func (m *Machine) tryFast(p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, trace.Clause) {
-	if m.st.knobs.Fastpath == RulesOff {
+func (m *Machine) tryFast(p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
+	if r.Set == RulesOff {
 		return trace.FastNone, trace.ClauseKnobOff
 	}
-	h := r.handlers[v.reason]
+	h := handlerOf(r, v.reason)
 	if h == nil {
 		return trace.FastNone, trace.ClauseNoHandler
 	}
-	if r.gated {
+	if r.Gated {
 		if !v.apicv {
 			return trace.FastNone, trace.ClauseAPICvOff
 		}
@@ -94,33 +49,56 @@ func (m *Machine) tryFast(p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, 
 	return h(m, p, v, r)
 }
 
+// fastHandler tries one exit. It returns FastNone and the clause that failed, or
+// the result.
+type fastHandler func(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause)
+
+// handlerOf is the handler of an exit in vmx_exit_handlers_fastpath; nil if the
+// kernel has none.
+//
+// Source: arch/x86/kvm/vmx/vmx.c, vmx_exit_handlers_fastpath.
+func handlerOf(r *kernel.Fastpath, reason trace.ExitReason) fastHandler {
+	switch {
+	case reason == trace.ExitMSRWrite:
+		return fastWRMSR
+	case reason == trace.ExitPreemptionTimer && r.HVTimer:
+		return fastPreemptionTimer
+	case reason == trace.ExitHLT && r.HLT:
+		return fastHLT
+	case reason == trace.ExitINVD && r.INVD:
+		return fastINVD
+	}
+	return nil
+}
+
 // bailOut is what stands between REENTER_GUEST and the next entry: the exit test
-// and the PIR sync, in the era's order.
-func (m *Machine) bailOut(p PCPU, v *vcpu, r *fastRules) trace.Clause {
-	if !r.testFirst {
+// and the PIR sync, in the kernel's order.
+func (m *Machine) bailOut(p PCPU, v *vcpu, r *kernel.Fastpath) trace.Clause {
+	sync := v.apicv || !r.SyncActive
+	if sync && !r.TestFirst {
 		m.syncPIR(p, v)
 	}
 	m.spend(p, trace.PhaseExitTest)
 	c := m.exitRequest(p, v)
-	if c == trace.ClauseNone && r.testFirst && v.apicv {
+	if c == trace.ClauseNone && sync && r.TestFirst {
 		m.syncPIR(p, v)
 	}
 	return c
 }
 
-// fastWRMSR is handle_fastpath_set_msr_irqoff, handle_fastpath_wrmsr from 6.18.
-func fastWRMSR(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, trace.Clause) {
-	switch uint32(v.exit.Addr) {
-	case lapic.MSRDeadline:
+// fastWRMSR is handle_fastpath_set_msr_irqoff, later handle_fastpath_wrmsr.
+func fastWRMSR(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
+	switch msr := uint32(v.exit.Addr); {
+	case msr == lapic.MSRDeadline && r.Deadline:
 		return fastDeadline(m, p, v, r)
-	case lapic.ICRLow.MSR():
+	case msr == lapic.ICRLow.MSR() && r.ICR != trace.FastNone:
 		return fastICR(m, p, v, r)
 	}
 	return trace.FastNone, trace.ClauseOtherMSR
 }
 
-func fastDeadline(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, trace.Clause) {
-	if _, c := m.hv(v); c != trace.ClauseNone && !r.anyDeadline {
+func fastDeadline(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
+	if _, c := m.hv(v); c != trace.ClauseNone && r.DeadlineHV {
 		return trace.FastNone, c
 	}
 	m.spend(p, trace.PhaseMSR)
@@ -130,7 +108,7 @@ func fastDeadline(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResu
 	return trace.FastReenter, trace.ClauseNone
 }
 
-func fastICR(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, trace.Clause) {
+func fastICR(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
 	if !v.apic.X2APIC() {
 		return trace.FastNone, trace.ClauseNotX2APIC
 	}
@@ -144,13 +122,13 @@ func fastICR(m *Machine, p PCPU, v *vcpu, r *fastRules) (trace.FastpathResult, t
 	}
 	m.emit(p, v.id, trace.KindMSR, uint64(lapic.ICRLow.MSR()), v.exit.Data, 1, 0)
 	v.cpu.Skip()
-	return r.icr, trace.ClauseNone
+	return r.ICR, trace.ClauseNone
 }
 
 // fastICRClause is the first condition on an ICR that fails.
-func fastICRClause(icr lapic.ICR, r *fastRules) trace.Clause {
+func fastICRClause(icr lapic.ICR, r *kernel.Fastpath) trace.Clause {
 	switch {
-	case r.mapICR:
+	case r.MapICR:
 		if icr.Shorthand() == lapic.ToSelf {
 			return trace.ClauseNone
 		}
@@ -164,15 +142,20 @@ func fastICRClause(icr lapic.ICR, r *fastRules) trace.Clause {
 		return trace.ClauseShorthand
 	case icr&lapic.ICRLogical != 0:
 		return trace.ClauseLogical
-	case icr.Dest(true) == 0xffffffff:
+	case icr.Dest(true) == 0xffffffff && !r.Broadcast:
 		return trace.ClauseBroadcast
 	}
 	return trace.ClauseNone
 }
 
-// fastPreemptionTimer is handle_fastpath_preemption_timer up to 6.8.
-func fastPreemptionTimer(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.FastpathResult, trace.Clause) {
+// fastPreemptionTimer is handle_fastpath_preemption_timer. With HVOther an exit
+// that is no expiry is finished in the fastpath too.
+func fastPreemptionTimer(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
 	switch {
+	case v.hv.softDisabled && r.HVOther:
+		return trace.FastReenter, trace.ClauseNone
+	case v.hv.forced && r.HVOther:
+		return trace.FastHandled, trace.ClauseImmediateExit
 	case v.hv.forced:
 		return trace.FastNone, trace.ClauseImmediateExit
 	case v.hv.softDisabled:
@@ -182,21 +165,8 @@ func fastPreemptionTimer(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.Fastp
 	return trace.FastReenter, trace.ClauseNone
 }
 
-// fastPreemptionTimer618 is the same from 6.9 on: what is not an expiry is
-// finished in the fastpath too.
-func fastPreemptionTimer618(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.FastpathResult, trace.Clause) {
-	switch {
-	case v.hv.softDisabled:
-		return trace.FastReenter, trace.ClauseNone
-	case v.hv.forced:
-		return trace.FastHandled, trace.ClauseImmediateExit
-	}
-	m.hvExpired(p, v)
-	return trace.FastReenter, trace.ClauseNone
-}
-
 // fastHLT is handle_fastpath_hlt.
-func fastHLT(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.FastpathResult, trace.Clause) {
+func fastHLT(m *Machine, p PCPU, v *vcpu, _ *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
 	v.cpu.Skip()
 	m.setMP(p, v, trace.MPHalted, 0)
 	if m.runnable(v) != trace.BadWake {
@@ -207,7 +177,7 @@ func fastHLT(m *Machine, p PCPU, v *vcpu, _ *fastRules) (trace.FastpathResult, t
 }
 
 // fastINVD is handle_fastpath_invd: INVD is emulated as nothing.
-func fastINVD(_ *Machine, _ PCPU, v *vcpu, _ *fastRules) (trace.FastpathResult, trace.Clause) {
+func fastINVD(_ *Machine, _ PCPU, v *vcpu, _ *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
 	v.cpu.Skip()
 	return trace.FastReenter, trace.ClauseNone
 }

@@ -2,7 +2,6 @@ package vmm
 
 import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
@@ -195,21 +194,23 @@ func (m *Machine) endHalt(p PCPU, v *vcpu) {
 	v.stage = StageAfter
 }
 
-// The constants of adaptive halt polling: halt_poll_ns_grow and _grow_start
-// (virt/kvm/kvm_main.c).
-const (
-	pollGrow      = 2
-	pollGrowStart = 10_000
-)
-
-// shrunkPoll is the polling time after a halt that was too long for it, before
-// the lower limit: halt_poll_ns_shrink divides it. That is 2 from 6.11 on, and
-// before 0, which stands for "to nothing".
+// shrunkPoll is shrink_halt_poll_ns: the polling time after a halt that was too
+// long for it. A divisor of 0 ends polling.
 func (m *Machine) shrunkPoll(poll clock.Nanos) clock.Nanos {
-	if m.cfg.APIC.Era < lapic.Era6_10 {
+	k := &m.cfg.Kernel.Poll
+	if k.Shrink == 0 {
 		return 0
 	}
-	return poll / 2
+	if poll /= clock.Nanos(k.Shrink); poll < k.GrowStart {
+		return 0
+	}
+	return poll
+}
+
+// grownPoll is grow_halt_poll_ns.
+func (m *Machine) grownPoll(poll clock.Nanos) clock.Nanos {
+	k := &m.cfg.Kernel.Poll
+	return max(poll*clock.Nanos(k.Grow), k.GrowStart)
 }
 
 // adjustPoll is the tail of kvm_vcpu_halt: the vCPU's polling time grows while
@@ -222,10 +223,7 @@ func (m *Machine) adjustPoll(v *vcpu, halted clock.Nanos) {
 	case halted <= v.haltPoll:
 	case v.haltPoll > 0 && halted > limit:
 		v.haltPoll = m.shrunkPoll(v.haltPoll)
-		if v.haltPoll < pollGrowStart {
-			v.haltPoll = 0
-		}
 	case v.haltPoll < limit && halted < limit:
-		v.haltPoll = min(max(v.haltPoll*pollGrow, pollGrowStart), limit)
+		v.haltPoll = min(m.grownPoll(v.haltPoll), limit)
 	}
 }

@@ -30,7 +30,7 @@ func (s inhibit) told() (mask uint64) {
 // wantsAPICv is kvm_vcpu_apicv_activated, and what __kvm_vcpu_update_apicv asks
 // beside it.
 func (m *Machine) wantsAPICv(v *vcpu) bool {
-	return m.st.knobs.APICv && m.st.inhibits == 0 && (v.apic.Enabled() || !v.apic.Config.Era.Rules().DisabledDropsAPICv)
+	return m.st.knobs.APICv && m.st.inhibits == 0 && (v.apic.Enabled() || !v.apic.Config.Rules.DisabledDropsAPICv)
 }
 
 // checkInhibits looks at v after a write to its ID or to IA32_APIC_BASE. An ID that
@@ -40,7 +40,7 @@ func (m *Machine) wantsAPICv(v *vcpu) bool {
 // Source: arch/x86/kvm/lapic.c, kvm_lapic_xapic_id_updated, from 6.3 on
 // kvm_recalculate_apic_map; kvm_lapic_set_base.
 func (m *Machine) checkInhibits(p PCPU, v *vcpu, e lapic.Effect) {
-	r := v.apic.Config.Era.Rules()
+	r := &v.apic.Config.Rules
 	if !r.ModifiedInhibits || m.cfg.Real {
 		return
 	}

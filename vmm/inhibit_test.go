@@ -11,13 +11,13 @@ import (
 // and comes when the APIC is enabled again. Before, it was injected and lost.
 func TestExpiryWaitsForADisabledAPIC(t *testing.T) {
 	for _, tt := range []struct {
-		era   lapic.Era
+		era   string
 		route trace.ExpireRoute
 		kept  bool
-	}{{lapic.Era5_14, trace.RouteLost, false}, {lapic.Era6_10, trace.RoutePending, true}} {
+	}{{"5.14", trace.RouteLost, false}, {"6.10", trace.RoutePending, true}} {
 		r := newRig(t, 1, func(k *Knobs) { k.Advance = 0 })
 		v := &r.m.vcpus[0]
-		v.apic.Config.Era = tt.era
+		v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
 		r.msr(0, lapic.MSRDeadline, 5000)
 		base := v.apic.Base
 		r.msr(0, lapic.MSRBase, base&^(lapic.BaseEnable|lapic.BaseX2APIC))
@@ -47,23 +47,23 @@ func TestGuestInhibitsAPICv(t *testing.T) {
 	base := func(r *rig, at uint64) { r.msr(0, lapic.MSRBase, at|lapic.BaseEnable|lapic.BaseBSP) }
 	for _, tt := range []struct {
 		name string
-		era  lapic.Era
+		era  string
 		do   func(*rig)
 		want bool // APICv is on afterwards, on both vCPUs
 	}{
-		{"ID changed, 5.14", lapic.Era5_14, func(r *rig) { id(r, 7) }, true},
-		{"ID changed", lapic.Era5_19, func(r *rig) { id(r, 7) }, false},
-		{"ID changed back, 5.19", lapic.Era5_19, func(r *rig) { id(r, 7); id(r, 0) }, false},
-		{"ID changed back", lapic.Era6_10, func(r *rig) { id(r, 7); id(r, 0) }, true},
-		{"page moved, 5.14", lapic.Era5_14, func(r *rig) { base(r, moved) }, true},
-		{"page moved", lapic.Era6_10, func(r *rig) { base(r, moved) }, false},
-		{"page moved back", lapic.Era6_10, func(r *rig) { base(r, moved); base(r, lapic.DefaultBase) }, false},
+		{"ID changed, 5.14", "5.14", func(r *rig) { id(r, 7) }, true},
+		{"ID changed", "5.19", func(r *rig) { id(r, 7) }, false},
+		{"ID changed back, 5.19", "5.19", func(r *rig) { id(r, 7); id(r, 0) }, false},
+		{"ID changed back", "6.12", func(r *rig) { id(r, 7); id(r, 0) }, true},
+		{"page moved, 5.14", "5.14", func(r *rig) { base(r, moved) }, true},
+		{"page moved", "6.10", func(r *rig) { base(r, moved) }, false},
+		{"page moved back", "6.10", func(r *rig) { base(r, moved); base(r, lapic.DefaultBase) }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, 2, nil)
 			for i := range r.m.vcpus { // xAPIC mode
 				v := &r.m.vcpus[i]
-				v.apic.Config.Era = tt.era
+				v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
 				r.msr(i, lapic.MSRBase, v.apic.Base&^(lapic.BaseEnable|lapic.BaseX2APIC))
 				r.msr(i, lapic.MSRBase, v.apic.Base|lapic.BaseEnable)
 			}

@@ -43,7 +43,7 @@ func (m *Machine) injectEvents(p PCPU, v *vcpu) {
 // field, an immediate exit comes right after that one's delivery (from 5.8 on;
 // before, the window was opened).
 func (m *Machine) putOff(v *vcpu, taken bool) {
-	if taken && v.apic.Config.Era.Rules().BusyExits && !m.cfg.Real {
+	if taken && v.apic.Config.Rules.BusyExits && !m.cfg.Real {
 		v.immediate = true
 		return
 	}

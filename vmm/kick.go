@@ -1,6 +1,9 @@
 package vmm
 
-import "codeberg.org/ticktrap/ticktrap/trace"
+import (
+	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
+)
 
 // kickResult is one row of the kick's decision table.
 type kickResult struct {
@@ -21,7 +24,8 @@ type kickInput struct {
 //
 // Sources: virt/kvm/kvm_main.c, kvm_vcpu_kick, kvm_vcpu_wake_up;
 // arch/x86/kvm/x86.c, kvm_arch_vcpu_should_kick; the S002 series.
-func decideKick(rules KickRules, in kickInput) kickResult {
+func decideKick(k kernel.Kick, in kickInput) kickResult {
+	rules := k.Rules
 	var r kickResult
 	if rules == KickKC {
 		r.steps |= trace.StepTask
@@ -32,9 +36,14 @@ func decideKick(rules KickRules, in kickInput) kickResult {
 		r.steps |= trace.StepRCU
 	}
 	if in.task && in.woken {
-		return kickResult{trace.KickWake, r.steps | trace.StepWake}
+		r.steps |= trace.StepWake
+		r.decision = trace.KickWake
+		if !k.GoesOn {
+			return r
+		}
+	} else {
+		r.decision = trace.KickNothing
 	}
-	r.decision = trace.KickNothing
 	switch {
 	case rules == KickKA && !in.other:
 		return r
@@ -68,7 +77,7 @@ func (m *Machine) kick(p PCPU, v *vcpu) {
 		task: v.blocked, woken: v.blocked && m.canWake(v),
 		running: int(loaded) == v.id, mode: v.mode, other: v.pcpu != p && v.pcpu != NoPCPU,
 	}
-	r := decideKick(m.st.knobs.Kick, in)
+	r := decideKick(kernel.Kick{Rules: m.st.knobs.Kick, GoesOn: m.cfg.Kernel.Kick.GoesOn}, in)
 	m.delayStores(p, v, r.steps)
 	m.payKick(p, r.steps)
 	from := uint64(trace.NoCPU)

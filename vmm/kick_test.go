@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
 
 // The letters of the kick's decision table: building blocks that were executed.
@@ -75,7 +76,7 @@ func TestKickFollowsTheDecisionTable(t *testing.T) {
 				for _, mode := range modes {
 					in := kickInput{task: row.t == 1, woken: row.w == 1, running: r, mode: mode, other: o}
 					for i, want := range row.want {
-						got := decideKick(KickKA+KickRules(i), in)
+						got := decideKick(kernel.Kick{Rules: KickKA + KickRules(i)}, in)
 						if got.decision != want.decision || got.steps != steps(want.steps) {
 							t.Errorf("%s: decideKick(%s, %+v) = %s, steps %06b, want %s, steps %06b", row.name,
 								trace.KickRulesNames[KickKA+KickRules(i)], in, got.decision, got.steps, want.decision,

@@ -3,47 +3,34 @@ package vmm
 import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 )
 
-// RuleSet is the fastpath of one kernel era: which exits it takes, on which
-// conditions, and where it tests for a bail-out.
-type RuleSet uint8
-
-// The rule sets. BadRuleSet is the invalid zero value.
-const (
-	BadRuleSet RuleSet = iota
-	RulesOff           // no fastpath at all
-	RulesS004          // the series as posted: gated by APICv, test before the handler
-	Rules58            // 5.8: test after the handler, then PIR sync
-	Rules515           // 5.15.85, 5.17 on: PIR sync, then test
-	Rules618           // 6.18: no condition on TSC-deadline writes, HLT and INVD
-	numRuleSets
+// The alternatives of the decisions that differ between kernels; package kernel
+// knows which release has which.
+type (
+	RuleSet   = rule.Fastpath
+	KickRules = rule.Kick
+	Shortcut  = rule.Shortcut
 )
 
-// KickRules is one column of the kick's decision table.
-type KickRules uint8
-
-// The kick algorithms. BadKickRules is the invalid zero value.
+// The alternatives that code names.
 const (
-	BadKickRules KickRules = iota
-	KickKA                 // up to 5.14
-	KickKB                 // 5.15, the base of S002
-	KickKC                 // S002: the tax cut as posted
-	KickKD                 // 5.17 on: the tax cut as merged
-	numKickRules
-)
+	RulesOff  = rule.FastOff
+	RulesS004 = rule.FastS004
+	Rules58   = rule.FastTest
+	Rules515  = rule.FastSync
+	Rules618  = rule.FastAny
 
-// Shortcut is what posted delivery does when the target is the vCPU that runs on
-// the sender's CPU.
-type Shortcut uint8
+	KickKA = rule.KickKA
+	KickKB = rule.KickKB
+	KickKC = rule.KickKC
+	KickKD = rule.KickKD
 
-// The shortcuts. BadShortcut is the invalid zero value.
-const (
-	BadShortcut     Shortcut = iota
-	ShortcutOff              // treated as any other target (up to 5.7, 5.15)
-	ShortcutAlways           // S004 patch 3, 5.8–5.14: nothing more is done
-	ShortcutInGuest          // 5.19 on: only if IN_GUEST_MODE
-	numShortcuts
+	ShortcutOff     = rule.ShortcutOff
+	ShortcutAlways  = rule.ShortcutAlways
+	ShortcutInGuest = rule.ShortcutInGuest
+	ShortcutWake    = rule.ShortcutWake
 )
 
 // ExitsDisabled is the set of exits that the VM does without
@@ -58,7 +45,7 @@ const (
 )
 
 // Knobs are the settings of a run. The zero value is not valid; start from
-// DefaultKnobs.
+// DefaultKnobs or KnobsOf.
 type Knobs struct {
 	APICv           bool
 	PostedTimer     bool   // pi_inject_timer
@@ -70,7 +57,7 @@ type Knobs struct {
 	Kick            KickRules
 	ExitsDisabled   ExitsDisabled
 	HaltPoll        clock.Nanos
-	Tuning          uint8 // a lapic.TuneEra
+	Tuning          rule.Tuning
 	Shortcut        Shortcut
 }
 

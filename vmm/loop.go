@@ -291,7 +291,7 @@ func (m *Machine) stepExit(p PCPU, v *vcpu) {
 	}
 	m.spend(p, trace.PhaseExit)
 	result := trace.FastNone
-	if !m.silent || fastTable[m.st.knobs.Fastpath].handlers[v.reason] != nil {
+	if !m.silent || handlerOf(&m.st.fast, v.reason) != nil {
 		result = m.fastpath(p, v)
 	}
 	if result == trace.FastReenter {

@@ -6,12 +6,16 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
 
 // Config is what a Machine is made of.
 type Config struct {
-	Hz    clock.Hz
-	Knobs Knobs
+	Hz clock.Hz
+	// Kernel is the host's kernel, as far as no knob says otherwise; the zero
+	// value chooses DefaultKernel. It gives APIC its rules.
+	Kernel kernel.Kernel
+	Knobs  Knobs
 	// CPUs are the vCPUs' processors; CPU 0 is the boot processor.
 	CPUs []CPU
 	// Place is the host CPU on which each vCPU starts.
@@ -78,6 +82,7 @@ type Machine struct {
 // shared is the machine's state beside the vCPUs, copied by a snapshot.
 type shared struct {
 	knobs Knobs
+	fast  kernel.Fastpath // what knobs.Fastpath stands for
 	// loaded is kvm_running_vcpu: the vCPU loaded on each host CPU, or −1.
 	loaded [maxPCPUs]int8
 	// offset is the common line minus the host TSC.
@@ -185,6 +190,10 @@ func New(cfg Config) (*Machine, error) {
 	if cfg.Queue != nil {
 		cfg.Sink = cfg.Queue
 	}
+	if cfg.Kernel.Vendor == kernel.Both {
+		cfg.Kernel = DefaultKernel()
+	}
+	cfg.APIC.Rules = cfg.Kernel.LAPIC
 	m := &Machine{cfg: cfg, hz: cfg.Hz, scale: clock.NewScale(cfg.Hz), host: cfg.Host, sink: cfg.Sink, events: cfg.Queue,
 		mute: cfg.Mute, joined: cfg.Joined}
 	if cfg.Mute.Has(trace.KindCost) {
@@ -197,6 +206,7 @@ func New(cfg Config) (*Machine, error) {
 		m.plain = plainExit
 	}
 	m.st.knobs = cfg.Knobs
+	m.st.fast = cfg.Kernel.FastpathAs(cfg.Knobs.Fastpath)
 	for i := range m.st.loaded {
 		m.st.loaded[i] = -1
 	}

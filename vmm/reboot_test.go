@@ -94,24 +94,24 @@ func TestInitTellsOfTheTimer(t *testing.T) {
 		name string
 		arm  func(*rig)
 		hv   bool
-		era  lapic.Era
+		era  string
 	}{
-		{"TSC-deadline", func(r *rig) { r.msr(1, lapic.MSRDeadline, 1_000_000) }, false, lapic.Era6_10},
-		{"TSC-deadline, 5.3", func(r *rig) { r.msr(1, lapic.MSRDeadline, 1_000_000) }, true, lapic.Era5_3},
+		{"TSC-deadline", func(r *rig) { r.msr(1, lapic.MSRDeadline, 1_000_000) }, false, "6.10"},
+		{"TSC-deadline, 5.3", func(r *rig) { r.msr(1, lapic.MSRDeadline, 1_000_000) }, true, "5.3"},
 		{"one-shot", func(r *rig) {
 			r.msr(1, lapic.LVTT.MSR(), 0x40)
 			r.msr(1, lapic.TMICT.MSR(), 1_000_000)
-		}, true, lapic.Era6_10},
+		}, true, "6.10"},
 		{"one-shot on the hrtimer", func(r *rig) {
 			r.m.st.knobs.PreemptionTimer = false
 			r.msr(1, lapic.LVTT.MSR(), 0x40)
 			r.msr(1, lapic.TMICT.MSR(), 1_000_000)
-		}, false, lapic.Era6_10},
+		}, false, "6.10"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, 2, nil)
 			v := &r.m.vcpus[1]
-			v.apic.Config.Era = tt.era
+			v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
 			tt.arm(r)
 			if v.backing == trace.BackNone {
 				t.Fatal("not armed")

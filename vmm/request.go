@@ -9,7 +9,7 @@ type Request uint32
 // The requests, in the order of trace.RequestNames.
 const (
 	ReqEvent        Request = 1 << iota // evaluate and inject events
-	ReqUnblock                          // leave a halt (PENDING_TIMER up to 5.11)
+	ReqUnblock                          // leave a halt (KVM_REQ_PENDING_TIMER in older kernels)
 	ReqAPICvUpdate                      // APICv was inhibited or allowed
 	ReqNMI                              // an NMI is pending
 	ReqMigrateTimer                     // move the hrtimer to this CPU

@@ -7,13 +7,29 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 )
 
-// DefaultKnobs are those of a recent Intel host: APICv, preemption timer,
-// adaptive advance, the fastpath of 5.15 to 6.17 and the kick of 5.17 on.
+// DefaultKnobs are those of the default kernel; see KnobsOf.
 func DefaultKnobs() Knobs {
-	return Knobs{APICv: true, Advance: trace.AdvanceAdaptive, WaitPlacement: trace.WaitLate, PreemptionTimer: true,
-		Fastpath: Rules515, Kick: KickKD, HaltPoll: 200_000, Tuning: uint8(lapic.Tune5_4), Shortcut: ShortcutInGuest}
+	k := DefaultKernel()
+	return KnobsOf(&k)
+}
+
+// DefaultKernel is the default release on Intel's CPUs.
+func DefaultKernel() kernel.Kernel { return kernel.At(kernel.Default, kernel.Intel) }
+
+// KnobsOf are a kernel's settings where nobody has touched its module parameters,
+// on a CPU with APICv and, from Intel, a preemption timer.
+func KnobsOf(k *kernel.Kernel) Knobs {
+	s := Knobs{APICv: true, Advance: uint64(k.Advance.Start), WaitPlacement: k.Wait, PreemptionTimer: k.Vendor == kernel.Intel,
+		Fastpath: k.Fastpath.Set, Kick: k.Kick.Rules, HaltPoll: k.Poll.Max, Tuning: k.Advance.Tuning,
+		Shortcut: k.Delivery.Shortcut}
+	if k.Advance.ByDefault {
+		s.Advance = trace.AdvanceAdaptive
+	}
+	return s
 }
 
 // knobAccess reads and writes one knob as a number.
@@ -38,17 +54,17 @@ var knobTable = [trace.NumKnobs]knobAccess{
 	trace.KnobPreemptionTimer: {func(k *Knobs) uint64 { return b2u(k.PreemptionTimer) },
 		func(k *Knobs, v uint64) { k.PreemptionTimer = v != 0 }, 1, 0},
 	trace.KnobFastpath: {func(k *Knobs) uint64 { return uint64(k.Fastpath) },
-		func(k *Knobs, v uint64) { k.Fastpath = RuleSet(v) }, uint64(numRuleSets) - 1, 1},
+		func(k *Knobs, v uint64) { k.Fastpath = RuleSet(v) }, uint64(rule.NumFastpaths) - 1, 1},
 	trace.KnobKick: {func(k *Knobs) uint64 { return uint64(k.Kick) },
-		func(k *Knobs, v uint64) { k.Kick = KickRules(v) }, uint64(numKickRules) - 1, 1},
+		func(k *Knobs, v uint64) { k.Kick = KickRules(v) }, uint64(rule.NumKicks) - 1, 1},
 	trace.KnobExitsDisabled: {func(k *Knobs) uint64 { return uint64(k.ExitsDisabled) },
 		func(k *Knobs, v uint64) { k.ExitsDisabled = ExitsDisabled(v) }, uint64(DisableMWAIT | DisableHLT | DisablePause), 0},
 	trace.KnobHaltPoll: {func(k *Knobs) uint64 { return uint64(k.HaltPoll) },
 		func(k *Knobs, v uint64) { k.HaltPoll = clock.Nanos(v) }, math.MaxUint32, 0},
 	trace.KnobTuning: {func(k *Knobs) uint64 { return uint64(k.Tuning) },
-		func(k *Knobs, v uint64) { k.Tuning = uint8(v) }, uint64(lapic.Tune6_10), 1},
+		func(k *Knobs, v uint64) { k.Tuning = rule.Tuning(v) }, uint64(rule.NumTunings) - 1, 1},
 	trace.KnobRunningShort: {func(k *Knobs) uint64 { return uint64(k.Shortcut) },
-		func(k *Knobs, v uint64) { k.Shortcut = Shortcut(v) }, uint64(numShortcuts) - 1, 1},
+		func(k *Knobs, v uint64) { k.Shortcut = Shortcut(v) }, uint64(rule.NumShortcuts) - 1, 1},
 }
 
 // Get returns a knob's value as a number.
@@ -89,6 +105,8 @@ func (m *Machine) SetKnob(n trace.Knob, value uint64) error {
 		switch n {
 		case trace.KnobAPICv:
 			m.request(p, v, ReqAPICvUpdate)
+		case trace.KnobFastpath:
+			m.st.fast = m.cfg.Kernel.FastpathAs(m.st.knobs.Fastpath)
 		case trace.KnobAdvance, trace.KnobTuning:
 			m.setAdvance(v)
 		case trace.KnobVMEntryAdvance:
@@ -112,7 +130,7 @@ func (m *Machine) setAdvance(v *vcpu) {
 	case trace.AdvanceAdaptive:
 		t, ns = lapic.TuningAdaptive, 0
 	}
-	v.apic.SetAdvance(t, ns, lapic.TuneEra(k.Tuning))
+	v.apic.SetAdvance(t, ns, m.cfg.Kernel.TuneRulesAs(k.Tuning))
 	v.apic.SetEntryAdvance(k.VMEntryAdvance)
 }
 

@@ -25,17 +25,16 @@ func (m *Machine) hv(v *vcpu) (lapic.HV, trace.Clause) {
 	return lapic.HV{Usable: c == trace.ClauseNone, Multi: m.cfg.MultiShift}, c
 }
 
-// postClause is the first clause of kvm_can_post_timer_interrupt that fails.
-// From 5.15 it also wants MWAIT or HLT exits disabled; the two older rule sets of
-// the fastpath tell the older kernels.
+// postClause is the first clause of kvm_can_post_timer_interrupt that fails. A
+// kernel without pi_inject_timer is one that has it off.
 func (m *Machine) postClause(v *vcpu) trace.Clause {
 	k := &m.st.knobs
 	switch {
-	case !k.PostedTimer:
+	case !k.PostedTimer || !m.cfg.Kernel.Posted.Exists:
 		return trace.ClausePIOff
 	case !v.apicv:
 		return trace.ClauseAPICvOff
-	case k.Fastpath != RulesS004 && k.Fastpath != Rules58 && k.ExitsDisabled&(DisableMWAIT|DisableHLT) == 0:
+	case m.cfg.Kernel.Posted.NeedsExits && k.ExitsDisabled&(DisableMWAIT|DisableHLT) == 0:
 		return trace.ClauseExitsOn
 	}
 	return trace.ClauseNone
@@ -194,7 +193,7 @@ func (m *Machine) hvExpired(p PCPU, v *vcpu) {
 		return
 	}
 	m.emit(p, v.id, trace.KindHostFire, uint64(trace.BackHV), uint64(m.common(v.apic.Timer.HVDeadline)), 0, 0)
-	rules := v.apic.Config.Era.Rules()
+	rules := &v.apic.Config.Rules
 	if !rules.ExpireFirst {
 		v.apic.CancelHV()
 	}
@@ -246,7 +245,7 @@ func (m *Machine) expire(p PCPU, v *vcpu, target clock.TSC, callback bool) {
 // expireRoute chooses among the routes of apic_timer_expired and names the
 // clause that kept it from a faster one.
 func (m *Machine) expireRoute(v *vcpu, callback bool) (trace.ExpireRoute, trace.Clause) {
-	rules := v.apic.Config.Era.Rules()
+	rules := &v.apic.Config.Rules
 	clause := trace.ClauseCallback
 	if !callback {
 		switch {

@@ -14,7 +14,7 @@ func TestMissedPeriodsKeepTheirDeadlines(t *testing.T) {
 	const period = 1_000_000
 	for _, hv := range []bool{true, false} {
 		r := newRig(t, 1, func(k *Knobs) { k.PreemptionTimer, k.Advance = hv, 0 })
-		r.m.vcpus[0].apic.Config.Era = lapic.Era6_10
+		r.m.vcpus[0].apic.Config.Rules = kernelOf(t, "6.10").LAPIC
 		r.msr(0, lapic.LVTT.MSR(), 1<<17|0x40)
 		r.msr(0, lapic.TDCR.MSR(), 0xb)
 		r.msr(0, lapic.TMICT.MSR(), period)
@@ -45,20 +45,20 @@ func TestMissedPeriodsKeepTheirDeadlines(t *testing.T) {
 func TestExpiryOnTheThreadNamesItsClause(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		era    lapic.Era
+		era    string
 		apicv  bool
 		route  trace.ExpireRoute
 		clause trace.Clause
 	}{
-		{"5.6 injects nothing directly", lapic.Era5_6, true, trace.RoutePendKick, trace.ClauseNoDirect},
-		{"5.6, APICv off", lapic.Era5_6, false, trace.RoutePendKick, trace.ClauseAPICvOff},
-		{"5.8", lapic.Era5_8, true, trace.RouteDirect, trace.ClauseNone},
-		{"5.8, APICv off", lapic.Era5_8, false, trace.RoutePendKick, trace.ClauseAPICvOff},
-		{"5.10, APICv off", lapic.Era5_10, false, trace.RoutePending, trace.ClauseAPICvOff},
+		{"5.6 injects nothing directly", "5.6", true, trace.RoutePendKick, trace.ClauseNoDirect},
+		{"5.6, APICv off", "5.6", false, trace.RoutePendKick, trace.ClauseAPICvOff},
+		{"5.8", "5.8", true, trace.RouteDirect, trace.ClauseNone},
+		{"5.8, APICv off", "5.8", false, trace.RoutePendKick, trace.ClauseAPICvOff},
+		{"5.10, APICv off", "5.10", false, trace.RoutePending, trace.ClauseAPICvOff},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, 1, func(k *Knobs) { k.APICv = tt.apicv })
-			r.m.vcpus[0].apic.Config.Era = tt.era
+			r.m.vcpus[0].apic.Config.Rules = kernelOf(t, tt.era).LAPIC
 			r.msr(0, lapic.MSRDeadline, 1) // in the past
 			e, ok := r.last(trace.KindExpire)
 			if !ok {
@@ -76,12 +76,12 @@ func TestExpiryOnTheThreadNamesItsClause(t *testing.T) {
 // window.
 func TestBusyEntryFieldForcesAnImmediateExit(t *testing.T) {
 	for _, tt := range []struct {
-		era    lapic.Era
+		era    string
 		forced bool
-	}{{lapic.Era5_6, false}, {lapic.Era5_8, true}, {lapic.Era6_10, true}} {
+	}{{"5.6", false}, {"5.8", true}, {"6.10", true}} {
 		r := newRig(t, 1, func(k *Knobs) { k.APICv = false })
 		v := &r.m.vcpus[0]
-		v.apic.Config.Era = tt.era
+		v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
 		v.queued = Event{Kind: EventException, Vector: 14}
 		v.apic.Accept(0x60, false)
 		v.requests |= ReqEvent

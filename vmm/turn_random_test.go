@@ -8,6 +8,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 )
 
 // still is a bench on which host work takes no time: two ways through the loop that
@@ -146,7 +147,7 @@ func walk(t *testing.T, seed uint64, mute trace.KindSet, step bool) (events []tr
 	r = newRig(t, 1, func(k *Knobs) {
 		k.PreemptionTimer = false
 		k.APICv = dice.IntN(2) == 0
-		k.Fastpath = RulesOff + RuleSet(dice.IntN(int(numRuleSets-RulesOff)))
+		k.Fastpath = RulesOff + RuleSet(dice.IntN(int(rule.NumFastpaths-RulesOff)))
 		k.Advance = []uint64{0, trace.AdvanceAdaptive, 200}[dice.IntN(3)]
 	})
 	q, b := r.real(mute)

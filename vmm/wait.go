@@ -16,9 +16,9 @@ func (m *Machine) waitExpire(p PCPU, v *vcpu, place trace.Placement) {
 // waitNow busy-waits for the expired deadline and lets adaptive tuning look at
 // what was left of the advance. Taking the deadline up costs something whether
 // there is anything to wait for or not: before the wait where tuning comes first
-// (5.19 on), else after it.
+// (TuneFirst), else after it.
 func (m *Machine) waitNow(p PCPU, v *vcpu, place trace.Placement, callback bool) {
-	before := v.apic.Config.Era.Rules().TuneFirst
+	before := v.apic.Config.Rules.TuneFirst
 	if before && (callback || v.apic.WaitDue(v.apicv) == lapic.WaitDue) {
 		m.spend(p, trace.PhaseWaitCheck)
 	}

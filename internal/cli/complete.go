@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/export"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
 	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
@@ -19,20 +19,20 @@ import (
 // flagValues are the values that a shell completes, by flag. A flag with values
 // of its own kind has its row here; file names are completed without one.
 var flagValues = map[string]func(typed string) []string{
-	"guest":     func(string) []string { return guests() },
-	"engine":    words("auto", "model", "kvm"),
-	"lapic":     words("vmm", "kernel"),
-	"hide":      words("x2apic", "tsc-deadline"),
-	"profile":   func(string) []string { return model.Profiles() },
-	"reboot":    words("reset", "always", "never"),
-	"lapic-era": func(string) []string { return lapic.EraNames() },
-	"scenario":  func(string) []string { return scenario.Names() },
-	"format":    func(string) []string { return formats() },
-	"goal":      words(sweep.Goals...),
-	"knob":      settings,
-	"at":        turns,
-	"vary":      axes,
-	"append":    func(string) []string { return parameters() },
+	"guest":    func(string) []string { return guests() },
+	"engine":   words("auto", "model", "kvm"),
+	"lapic":    words("vmm", "kernel"),
+	"hide":     words("x2apic", "tsc-deadline"),
+	"profile":  func(string) []string { return model.Profiles() },
+	"reboot":   words("reset", "always", "never"),
+	"kernel":   func(string) []string { return kernel.Names() },
+	"scenario": func(string) []string { return scenario.Names() },
+	"format":   func(string) []string { return formats() },
+	"goal":     words(sweep.Goals...),
+	"knob":     settings,
+	"at":       turns,
+	"vary":     axes,
+	"append":   func(string) []string { return parameters() },
 }
 
 // files are the endings of the files that a command's arguments name.

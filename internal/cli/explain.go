@@ -67,6 +67,7 @@ comes of it is printed.`,
 	o.run.guestFlags(f)
 	o.run.engineFlags(f)
 	o.run.modelFlags(f)
+	o.run.kernelFlag(f)
 	o.run.knobFlag(f)
 	f.StringArrayVar(&o.run.at, "at", nil, "turn a knob mid-run: DEADLINE:NAME=VALUE (repeatable)")
 	o.run.limitFlags(f)
@@ -77,7 +78,7 @@ comes of it is printed.`,
 
 // liveOnly are the flags that say what --live runs. A recording's guest may be
 // named: its image can have moved.
-var liveOnly = []string{"append", "vcpus", "initrd", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "lapic-era", "reboot", "no-skip", "knob",
+var liveOnly = []string{"append", "vcpus", "initrd", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "kernel", "reboot", "no-skip", "knob",
 	"at", "deadlines", "exits", "for", "timeout", "scenario", "repaired"}
 
 // checkFlags refuses values and flags that have no effect.
@@ -265,7 +266,7 @@ func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.
 	}
 	again.initrd = h.Initrd
 	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
-	again.era, again.hide, again.reboot = h.LAPICEra, hidden(h), h.Reboot
+	again.kernel, again.hide, again.reboot = ranOn(h), hidden(h), h.Reboot
 	if h.MemMiB != 0 {
 		again.memMiB = h.MemMiB
 	}

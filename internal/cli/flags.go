@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
@@ -29,8 +29,6 @@ func (o *runOptions) modelFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
 	f.StringVar(&o.profile, "profile", defaultProfile, "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
 	f.StringVar(&o.reboot, "reboot", "reset", "what boots the guest anew on the model: its own reset, always (a triple fault too), or never")
-	f.StringVar(&o.era, "lapic-era", "", "first kernel release of the LAPIC's timer code, model only: "+
-		strings.Join(lapic.EraNames(), ", ")+" (default \""+model.DefaultEra.First()+"\")")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits and loops that fill memory instruction by instruction (same result, slower)")
 }
 
@@ -41,6 +39,11 @@ const defaultProfile = "skylake-server"
 func (o *runOptions) engineFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.engine, "engine", "auto", "model, kvm, or auto: kvm where /dev/kvm works")
 	f.StringVar(&o.lapic, "lapic", "vmm", "where the local APIC is, engine kvm: vmm or kernel")
+}
+
+func (o *runOptions) kernelFlag(f *pflag.FlagSet) {
+	f.StringVar(&o.kernel, "kernel", kernel.Default.String(), "kernel whose rules the host follows: a release from "+kernel.Oldest.String()+" to "+
+		kernel.Newest.String()+", or a distribution such as debian12 (see: ticktrap kernel list)")
 }
 
 func (o *runOptions) knobFlag(f *pflag.FlagSet) {

@@ -79,7 +79,7 @@ Without a command it is "ticktrap run": the screen, on a built-in guest.
 	root.Flags().AddFlagSet(run.Flags())
 	root.PersistentFlags().StringVar(&env.config, "config", "", "configuration file (default ticktrap/config.toml in $XDG_CONFIG_HOME or ~/.config)")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newTriage(env), newRecipe(env), newBench(env), newGuests(env), newExplain(env), newDiff(env), newGate(env),
+	root.AddCommand(run, newReplay(env), newReport(env), newExport(env), newImport(env), newTriage(env), newRecipe(env), newBench(env), newGuests(env), newKernel(env), newExplain(env), newDiff(env), newGate(env),
 		newSweep(env), newScenarios(env), newDoctor(env), newConfig(env), newLicenses(env))
 	root.AddCommand(newCheck(env))
 	root.AddCommand(newCheckFile(env), newFuzz(env))

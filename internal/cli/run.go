@@ -13,8 +13,8 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/internal/prose"
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
@@ -33,7 +33,7 @@ type runOptions struct {
 	profile               string
 	hide                  []string
 	reboot                string
-	era                   string // of the LAPIC
+	kernel                string // whose rules the host follows; empty: the default
 	knobs, at             []string
 	deadlines, exits      uint64
 	guestTime, timeout    time.Duration
@@ -111,6 +111,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	o.engineFlags(f)
 	f.BoolVar(&o.untraced, "untraced", false, "engine kvm only: no events but the console, knobs and the guest's own samples, so exits cost least")
 	o.modelFlags(f)
+	o.kernelFlag(f)
 	o.knobFlag(f)
 	o.turnFlags(f)
 	o.limitFlags(f)
@@ -167,12 +168,13 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"speed", "paused"}, o.headless, "it is for the screen: a headless run goes as fast as it can"},
 		{[]string{"repaired"}, !scenario, "it needs --scenario"},
 		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},
-		{[]string{"lapic-era", "reboot"}, scenario, "a scenario brings its own"},
+		{[]string{"kernel", "reboot"}, scenario, "a scenario brings its own"},
 		{[]string{"guest", "append", "vcpus", "pcpus", "initrd", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
 		{[]string{"lapic"}, model, "on the model the LAPIC is this program's own; it needs --engine=kvm"},
 		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced makes no events to count; use --for, or a guest that ends"},
 		{[]string{"untraced"}, model, "only with engine kvm: a model's time does not depend on who looks"},
-		{[]string{"pcpus", "seed", "profile", "lapic-era", "reboot", "no-skip"}, !model, "only on the model; this run is on KVM, and --engine=model is not"},
+		{[]string{"pcpus", "seed", "profile", "reboot", "no-skip"}, !model, "only on the model; this run is on KVM, and --engine=model is not"},
+		{[]string{"kernel"}, o.lapic == "kernel", "with --lapic=kernel the timers are those of this host's kernel"},
 		{[]string{"strict"}, len(o.at) == 0 && len(o.knobs) == 0, "it needs --at or --knob"},
 	})
 }
@@ -184,7 +186,7 @@ func (o *runOptions) settleEngine() error {
 	switch o.engine {
 	case "auto", "":
 		o.engine = "model"
-		if o.scenario == "" && o.era == "" && kvmUsable() {
+		if o.scenario == "" && kvmUsable() {
 			o.engine = "kvm"
 		}
 	case "model", "kvm":
@@ -262,13 +264,11 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 	if err != nil {
 		return model.Config{}, fail(ExitUsage, "--reboot: %w", err)
 	}
-	era := model.DefaultEra
-	if o.era != "" {
-		if era, err = lapic.ParseEra(o.era); err != nil {
-			return model.Config{}, fail(ExitUsage, "--lapic-era: %w", err)
-		}
+	host, err := o.host()
+	if err != nil {
+		return model.Config{}, err
 	}
-	return model.Config{Era: era, Hide: hide, Reboot: reboot, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
+	return model.Config{Kernel: host, Hide: hide, Reboot: reboot, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 
@@ -328,9 +328,23 @@ func (o *runOptions) limits(h *trace.Header) session.Limits {
 	return l
 }
 
-// startKnobs are the default knobs with --knob applied.
+// host is the kernel of --kernel, on Intel's CPUs: the model has no others, and
+// with the LAPIC in this program the CPU's vendor does not matter.
+func (o *runOptions) host() (kernel.Kernel, error) {
+	if o.kernel == "" {
+		return vmm.DefaultKernel(), nil
+	}
+	n, err := kernel.Parse(o.kernel)
+	return kernel.At(n.Release, kernel.Intel), with(ExitUsage, err)
+}
+
+// startKnobs are the kernel's settings with --knob applied.
 func (o *runOptions) startKnobs() (vmm.Knobs, error) {
-	k := vmm.DefaultKnobs()
+	host, err := o.host()
+	if err != nil {
+		return vmm.Knobs{}, err
+	}
+	k := vmm.KnobsOf(&host)
 	for _, s := range o.knobs {
 		n, v, err := parseSetting(s)
 		if err == nil {

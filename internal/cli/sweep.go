@@ -64,6 +64,7 @@ on where it was stopped.`,
 	o.run.engine = "model"
 	o.run.guestFlags(f)
 	o.run.modelFlags(f)
+	o.run.kernelFlag(f)
 	o.run.knobFlag(f)
 	o.run.limitFlags(f)
 	f.StringArrayVar(&o.vary, "vary", nil, "vary a knob: NAME=VALUE,VALUE or NAME=FROM:TO:STEP (repeatable)")
@@ -150,9 +151,7 @@ func (o *sweepOptions) plan(g sweep.Grid) (*sweep.Run, string, error) {
 
 // machine is what was chosen of the machine beside its size and knobs.
 func (o *sweepOptions) machine() (words string) {
-	if o.run.era != "" {
-		words += "lapic-era " + o.run.era + ", "
-	}
+	words = "kernel " + o.run.kernel + ", "
 	if len(o.run.hide) > 0 {
 		words += "without " + strings.Join(o.run.hide, " ") + ", "
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/scenario"
 	"codeberg.org/ticktrap/ticktrap/vmm/session"
@@ -53,7 +55,7 @@ func recordedFactory(h *trace.Header) (session.Factory, error) {
 		return func(sink trace.Sink) (vmm.Engine, error) { return make(sink) }, err
 	}
 	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, initrd: h.Initrd, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
-		seed: h.Seed, profile: h.Profile, era: h.LAPICEra, hide: hidden(h), reboot: h.Reboot}
+		seed: h.Seed, profile: h.Profile, kernel: ranOn(h), hide: hidden(h), reboot: h.Reboot}
 	knobs := vmm.DefaultKnobs()
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
 		if err := knobs.Set(k, h.Knobs[k]); err != nil {
@@ -62,6 +64,9 @@ func recordedFactory(h *trace.Header) (session.Factory, error) {
 	}
 	return o.engineFactory(knobs)
 }
+
+// ranOn is the value of --kernel that a recorded run had.
+func ranOn(h *trace.Header) string { return cmp.Or(h.Kernel, kernel.Unrecorded.String()) }
 
 // hidden are the values of --hide that a recorded run had.
 func hidden(h *trace.Header) []string {

@@ -257,7 +257,7 @@ func (d *Diff) conditions(a, b *trace.Report) {
 	}
 	add("engine", a.Engine, b.Engine)
 	add("lapic", a.LAPIC, b.LAPIC)
-	add("lapic era", a.LAPICEra, b.LAPICEra)
+	add("kernel", a.Kernel, b.Kernel)
 	add("hidden features", a.Hide, b.Hide)
 	add("host", a.Host, b.Host)
 	add("profile", a.Profile, b.Profile)

@@ -75,11 +75,13 @@ type Change struct {
 	// stands for itself and the later ones of its series. Where a series was read
 	// only once, its number is that of the release read: the back-port can be
 	// older.
-	Stable  []Release
-	Commit  string // upstream, at least 12 digits; empty: release read, commit not known
-	Where   string // file: function
-	Vendor  Vendor
-	Kind    Kind
+	Stable []Release
+	Commit string // upstream, at least 12 digits; empty: release read, commit not known
+	Where  string // file: function
+	Vendor Vendor
+	Kind   Kind
+	// Base is the release that a proposal was posted against; else zero.
+	Base    Release
 	Subject string // what changes, in a few words
 	Why     string // for what was not merged: what became of it; else empty
 	// set applies the change to a kernel; nil for rows that set nothing.
@@ -99,20 +101,59 @@ func (c *Change) Unsure(r Release) bool {
 	return c.After != Release{} && c.After.Before(r.Mainline()) && r.Before(c.Since) && !c.in(r)
 }
 
+// Releases lists the releases that brought the change: the mainline release, then
+// the stable ones; "6.19, 6.1.176, 6.12.117".
+func (c *Change) Releases() string {
+	s := c.Since.String()
+	for _, r := range c.Stable {
+		s += ", " + r.String()
+	}
+	return s
+}
+
+// Gap reports whether releases before Since were not read.
+func (c *Change) Gap() bool { return c.After != (Release{}) && c.After.Next() != c.Since }
+
+// Came says since when release r has the change: "since 6.12", "in 5.19, not in
+// 5.17" where releases in between were not read, "back-ported, read in 5.15.85".
+func (c *Change) Came(r Release) string {
+	if c.BackPorted(r) {
+		for _, s := range c.Stable {
+			if s.Mainline() == r.Mainline() {
+				return "back-port, read in " + s.String()
+			}
+		}
+	}
+	if c.Gap() {
+		return "in " + c.Since.String() + ", not in " + c.After.String()
+	}
+	return "since " + c.Since.String()
+}
+
 // BackPorted reports whether r has the change as a back-port.
 func (c *Change) BackPorted(r Release) bool { return r.Before(c.Since) && c.in(r) }
 
-// of reports whether the change is in the code that runs on x.
-func (c *Change) of(x Vendor) bool { return c.Vendor == Both || x == Both || c.Vendor == x }
+// Of reports whether the change is in the code that runs on x.
+func (c *Change) Of(x Vendor) bool { return c.Vendor == Both || x == Both || c.Vendor == x }
 
 // History returns the rows, in the order in which they are folded.
 func History() []Change { return slices.Clone(history) }
 
-// Changes are the merged changes that a kernel of one release and vendor has.
+// Find returns the row with a subject, which there must be.
+func Find(subject string) Change {
+	i := slices.IndexFunc(history, func(c Change) bool { return c.Subject == subject })
+	if i < 0 {
+		panic("BUG: no change is called " + subject)
+	}
+	return history[i]
+}
+
+// Changes are the merged changes since Oldest that a release has on a vendor's
+// CPUs.
 func Changes(r Release, x Vendor) []*Change {
 	var cs []*Change
 	for i := range history {
-		if c := &history[i]; c.Kind == Merged && c.of(x) && c.in(r) {
+		if c := &history[i]; c.Kind == Merged && c.Since != Oldest && c.Of(x) && c.in(r) {
 			cs = append(cs, c)
 		}
 	}
@@ -124,7 +165,7 @@ func Changes(r Release, x Vendor) []*Change {
 func Between(a, b Release, x Vendor) (came, went []*Change) {
 	for i := range history {
 		c := &history[i]
-		if c.Kind != Merged || !c.of(x) {
+		if c.Kind != Merged || !c.Of(x) {
 			continue
 		}
 		switch inA, inB := c.in(a), c.in(b); {

@@ -16,8 +16,18 @@ var distributions = map[string]Release{
 	"rhel8":       v(4, 18), "rhel9": v(5, 14), "rhel10": v(6, 12),
 }
 
-// distributionNames lists the distributions: by name, then by version.
-func distributionNames() []string {
+// Names lists what Parse reads, stable releases aside: the mainline releases, then
+// the distributions.
+func Names() []string {
+	var names []string
+	for _, r := range Mainlines(Oldest, Newest) {
+		names = append(names, r.String())
+	}
+	return append(names, Distributions()...)
+}
+
+// Distributions lists the distributions: by name, then by version.
+func Distributions() []string {
 	names := make([]string, 0, len(distributions))
 	for n := range distributions {
 		names = append(names, n)
@@ -33,38 +43,4 @@ func distributionNames() []string {
 		return strings.Compare(a, b)
 	})
 	return names
-}
-
-// meant guesses the name that was meant: "; did you mean debian12?", or nothing.
-func meant(s string) string {
-	best, least := "", 3
-	for _, n := range distributionNames() {
-		if d := distance(s, n); d < least {
-			best, least = n, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
-}
-
-// distance is the Levenshtein distance.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := diag
-			if a[i] != b[j] {
-				next = 1 + min(diag, row[j], row[j+1])
-			}
-			diag, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

@@ -31,7 +31,7 @@ var beginning = []Change{
 		Subject: "the oldest release of the history",
 		set: func(k *Kernel) {
 			k.LAPIC = lapic.Rules{MinPeriod: 500 * us, SwitchCancelsAll: true, RawTDCR: true, WaitAlways: true}
-			k.Advance = Advance{Fixed: true}
+			k.Advance = Advance{Fixed: true, Tuning: rule.TuneNone}
 			k.Fastpath = Fastpath{Set: rule.FastOff}
 			k.Kick = Kick{Rules: rule.KickKA, GoesOn: true}
 			k.Delivery = Delivery{Shortcut: rule.ShortcutOff}

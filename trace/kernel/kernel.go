@@ -50,9 +50,10 @@ type Fastpath struct {
 	// Gated: no exit is looked at unless APICv is active and nothing asks to
 	// cancel the entry. In no release.
 	Gated bool
-	// TestFirst: on re-entry the exit test comes before the PIR sync, and PIR is
-	// synced only with APICv active.
+	// TestFirst: on re-entry the exit test comes before the PIR sync.
 	TestFirst bool
+	// SyncActive: on re-entry PIR is synced only with APICv active.
+	SyncActive bool
 	// ICR is the result of an ICR write; FastNone if there is no handler.
 	ICR trace.FastpathResult
 	// Broadcast: an ICR write to the broadcast destination is taken too.
@@ -113,9 +114,6 @@ type Pause struct {
 type Inhibit struct {
 	Bit  uint8
 	Name string // of the enumeration, without APICV_INHIBIT_REASON_
-	// Guest: the guest can bring it about. User: user space can.
-	Guest, User bool
-	Vendor      Vendor
 }
 
 // Trace is the form of the tracepoints.
@@ -156,10 +154,10 @@ type Trace struct {
 
 // Param is a module parameter.
 type Param struct {
-	Module, Name string
-	Default      string
-	Writable     bool
-	Note         string
+	Module   string `json:"module"`
+	Name     string `json:"name"`
+	Default  string `json:"default"`
+	Writable bool   `json:"writable"`
 }
 
 // At returns what release r does on CPUs of vendor x. Both stands for Intel where
@@ -170,18 +168,27 @@ func At(r Release, x Vendor) Kernel {
 	}
 	k := Kernel{Release: r, Vendor: x}
 	for i := range history {
-		if c := &history[i]; c.Kind == Merged && c.of(x) && c.in(r) && c.set != nil {
+		if c := &history[i]; c.Kind == Merged && c.Of(x) && c.in(r) && c.set != nil {
 			c.set(&k)
 		}
 	}
 	return k
 }
 
-// The proposals that a kernel can be built with; see With.
+// The changes that other packages name, by their subjects. A kernel can be built
+// With a proposal.
 const (
 	TimerFastpathV3 = "TSC-deadline and preemption-timer fastpaths as posted in v3"
 	KickTaxCutV3    = "the kick tax cut for the running vCPU as posted in v3"
 	VMEntryAdvance  = "vmentry_advance_ns"
+	WaitAtEntry     = "the wait stands right before VM-entry" // merged
+	PeriodFromNow   = "a periodic target that has passed becomes now, and the hrtimer restarts at the target"
+	GlobalAdvance   = "the advance tunes itself: one for all VMs, from 1000 ns"
+	AdvanceStarts   = "an advance beyond 5000 ns starts anew from 1000 ns"
+	AdvanceBand     = "each step is an eighth of the error; errors below 100 and above 10000 cycles are ignored; tuning never stops"
+	ShortcutAll     = "posting to the running vCPU tells nobody"
+	ShortcutGone    = "the running vCPU is notified like any other"
+	KickStores      = "a kick of the running vCPU stores its mode without cmpxchg"
 )
 
 // With returns k as somebody would have built it with a proposal applied, which
@@ -213,12 +220,26 @@ func (k *Kernel) FastpathAs(set rule.Fastpath) Fastpath {
 }
 
 // TuneRulesAs is the adaptive tuning of another set of rules: what the knob
-// tuning-era turns to.
+// tuning-era turns to. Where there is none, the first that there was stands in.
 func (k *Kernel) TuneRulesAs(t rule.Tuning) lapic.TuneRules {
+	if t == rule.TuneNone {
+		t = rule.TuneGlobal
+	}
 	for _, r := range Mainlines(Oldest, Newest) {
 		if a := At(r, k.Vendor).Advance; a.Tuning == t {
 			return a.Rules
 		}
 	}
 	return lapic.TuneRules{}
+}
+
+// First is the first mainline release for whose kernel on x has holds; the zero
+// value if none does.
+func First(x Vendor, has func(*Kernel) bool) Release {
+	for _, r := range Mainlines(Oldest, Newest) {
+		if k := At(r, x); has(&k) {
+			return r
+		}
+	}
+	return Release{}
 }

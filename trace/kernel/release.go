@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"codeberg.org/ticktrap/ticktrap/internal/prose"
 )
 
 // Release is a version of Linux: 6.12.117 is {6, 12, 117}, 6.12 {6, 12, 0}. The
@@ -16,6 +18,8 @@ var (
 	Oldest  = v(4, 9)
 	Newest  = v(7, 3)
 	Default = v(6, 12) // what runs if nothing is said: an LTS kernel
+	// Unrecorded is what ran in recordings of the model that name no kernel.
+	Unrecorded = v(5, 19)
 )
 
 // lastMinor is the last release of each major version that the history covers.
@@ -53,6 +57,14 @@ func (r Release) Next() Release {
 		return v(r.Major+1, 0)
 	}
 	return v(r.Major, r.Minor+1)
+}
+
+// Previous is the mainline release before r.
+func (r Release) Previous() Release {
+	if r.Minor == 0 {
+		return v(r.Major-1, lastMinor[r.Major-1])
+	}
+	return v(r.Major, r.Minor-1)
 }
 
 // Mainlines lists the mainline releases from a to b.
@@ -100,7 +112,7 @@ func Parse(s string) (Name, error) {
 	r, tail, ok := scan(strings.TrimPrefix(text, "v"))
 	if !ok {
 		return Name{}, fmt.Errorf("no kernel is called %q: want a release from %s to %s, such as %s or 5.15.85, or a distribution: %s%s",
-			s, Oldest, Newest, Default, strings.Join(distributionNames(), ", "), meant(text))
+			s, Oldest, Newest, Default, strings.Join(Distributions(), ", "), prose.DidYouMean(text, Distributions()))
 	}
 	n := Name{Text: r.String(), Release: r}
 	switch {

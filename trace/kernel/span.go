@@ -1,5 +1,7 @@
 package kernel
 
+import "strings"
+
 // Span is a range of releases, both ends in it; a zero end is open. Of the stable
 // series only the mainline numbers count.
 type Span struct{ Since, Until Release }
@@ -40,4 +42,43 @@ func (s Span) Narrow(o Span) (r Span, ok bool) {
 // Has reports whether r may be meant.
 func (s Span) Has(r Release) bool {
 	return !r.Mainline().Before(s.Since) && ((s.Until == Release{}) || !s.Until.Before(r.Mainline()))
+}
+
+// Where says of which mainline releases has holds: "up to 5.14", "5.8–5.15",
+// "5.17 on", several joined by ", and "; "no kernel" if of none.
+func Where(x Vendor, has func(*Kernel) bool) string {
+	var spans []string
+	var from Release
+	end := func(last Release) {
+		switch {
+		case from == Release{}:
+			return
+		case last == Newest && from == Oldest:
+			spans = append(spans, "every kernel")
+		case last == Newest:
+			spans = append(spans, from.String()+" on")
+		case from == Oldest:
+			spans = append(spans, "up to "+last.String())
+		default:
+			spans = append(spans, Span{from, last}.String())
+		}
+		from = Release{}
+	}
+	last := Oldest
+	for _, r := range Mainlines(Oldest, Newest) {
+		k := At(r, x)
+		if has(&k) {
+			if (from == Release{}) {
+				from = r
+			}
+		} else {
+			end(last)
+		}
+		last = r
+	}
+	end(Newest)
+	if spans == nil {
+		return "no kernel"
+	}
+	return strings.Join(spans, ", and ")
 }

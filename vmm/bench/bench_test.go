@@ -346,7 +346,7 @@ func TestTwinsAgreeWithTheOriginals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	on, off := kernel515, kernel515.with(apicvOff)
+	on, off := baseTax, baseTax.with(apicvOff)
 	for _, tt := range slices.Concat([]string{"cpuid", vmcallBare, "inl_from_pmtimer"}, kickSubtests) {
 		for name, m := range map[string]Machine{"apicv on": on, "apicv off": off} {
 			t.Run(tt+", "+name, func(t *testing.T) {
@@ -365,7 +365,7 @@ func TestTwinsAgreeWithTheOriginals(t *testing.T) {
 	}
 	// Not on 5.3: its tuning stops for good at the first delta below 100 cycles, and
 	// where that is, is chance.
-	for name, m := range map[string]Machine{"5.7": kernel57, "5.15": on, "5.15 without APICv": off} {
+	for name, m := range map[string]Machine{"5.7": baseFast, "5.15": on, "5.15 without APICv": off} {
 		t.Run("latency on "+name, func(t *testing.T) {
 			t.Parallel()
 			// The image prints while its handler goes on: a long interval keeps that

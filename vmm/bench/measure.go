@@ -95,7 +95,7 @@ func (p *probe) figure(value, n float64, m *Machine, prof *model.Profile) Figure
 // execute runs a guest to its end.
 func execute(m *Machine, prof *model.Profile, img *guest.Image, seed uint64, p trace.Sink, stop func() bool) (*model.Engine, error) {
 	eng, err := model.New(model.Config{Guest: img, VCPUs: 1, RAM: ram, Seed: seed, Profile: prof, Knobs: m.Knobs,
-		Era: m.Era, TestDevice: true}, p)
+		Kernel: m.Rules, TestDevice: true}, p)
 	if err != nil {
 		return nil, err
 	}

@@ -103,11 +103,11 @@ func runGap(_ *Row, m *Machine, prof *model.Profile, sz Size, seed uint64, stop 
 	return p.figure(p.afterWait(m, prof)-prof.Phases[trace.PhaseEntry].Mean(), float64(sz.Samples), m, prof), nil
 }
 
-// afterWait is the mean time from the end of the wait to the guest. Up to 5.17 the
-// wait's function tunes after waiting; it ends only then.
+// afterWait is the mean time from the end of the wait to the guest. Without
+// TuneFirst the wait's function tunes after waiting; it ends only then.
 func (p *probe) afterWait(m *Machine, prof *model.Profile) float64 {
 	t := float64(p.gap) / float64(p.entries)
-	if !m.Era.Rules().TuneFirst {
+	if !m.Rules.LAPIC.TuneFirst {
 		t -= prof.Phases[trace.PhaseWaitCheck].Mean()
 	}
 	return t

@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"codeberg.org/ticktrap/ticktrap/lapic"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -34,10 +34,10 @@ func (k Kind) Unit() string {
 	return "cycles"
 }
 
-// Machine is the kernel of one side of a row: its timer code and its knobs.
+// Machine is the kernel of one side of a row, by its name, and its knobs.
 type Machine struct {
 	Kernel string
-	Era    lapic.Era
+	Rules  kernel.Kernel
 	Knobs  vmm.Knobs
 }
 

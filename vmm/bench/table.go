@@ -3,8 +3,6 @@ package bench
 import (
 	"slices"
 	"strings"
-
-	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // The profiles of the machines.
@@ -40,7 +38,7 @@ func Find(id string) (Row, bool) {
 }
 
 func haswellRows() []Row {
-	hw52, hw53 := kernel52.with(apicvOff), kernel53.with(apicvOff)
+	hw52, hw53 := beforeWait.with(apicvOff), afterWait.with(apicvOff)
 	return []Row{
 		{ID: "krcmar-vmcall", Series: s000wk, Profile: haswell, Kind: VMExit, Subtest: vmcallBare, Form: Level, After: 2120,
 			Machines: [2]Machine{{}, hw53}, Source: "R. Krčmář on S000, 12 June 2019"},
@@ -55,20 +53,20 @@ func haswellRows() []Row {
 }
 
 func vmentryRows() []Row {
-	base := kernel53.with(noPreemptionTimer)
+	base := baseAdvance.with(noPreemptionTimer)
 	return []Row{
 		{ID: "s000-roundtrip", Series: s000, Profile: skylake, Kind: VMExit, Subtest: vmcallBare, Form: Level, After: 1800,
-			Machines: [2]Machine{{}, kernel53}, Source: "S000: \"1800 cycles on my 2.5GHz Skylake server\"",
+			Machines: [2]Machine{{}, baseAdvance}, Source: "S000: \"1800 cycles on my 2.5GHz Skylake server\"",
 			Note: "which subtest is not said; vmcall is taken"},
 		{ID: "s000-latency", Series: s000, Profile: skylake, Kind: Latency, Form: Level, After: 1000,
-			Machines: [2]Machine{{}, kernel53}, Source: "S000: \"~1000 cycles latency\"", Note: "a main loop that spins"},
+			Machines: [2]Machine{{}, baseAdvance}, Source: "S000: \"~1000 cycles latency\"", Note: "a main loop that spins"},
 		{ID: "s000-cyclictest", Series: s000, Profile: skylake, Kind: Cyclic, Form: Pair, Before: 3000, After: 2000,
 			Machines: [2]Machine{base, base.with(vmentryAdvance(300))},
 			Source:   "S000: \"from 3us to 2us\", nohz=off idle=poll, preemption_timer=N",
 			Note: "the entry advance is 300 ns and cannot save more; cyclictest prints whole us, so 3 → 2 stands for any " +
 				"change between 0 and 2000 ns"},
 		{ID: "s000-cyclictest-hv", Series: s000, Profile: skylake, Kind: Cyclic, Form: Same,
-			Machines: [2]Machine{kernel53, kernel53.with(vmentryAdvance(300))},
+			Machines: [2]Machine{baseAdvance, baseAdvance.with(vmentryAdvance(300))},
 			Source:   "S000: \"not too sensitive when preemption_timer=Y\"",
 			Note: "by the patch both timers and the wait move by the same 300 ns; why the measurement hardly moved is not " +
 				"said, but 300 ns show in whole us only where they cross one, which they may with one timer and not the other"},
@@ -78,7 +76,7 @@ func vmentryRows() []Row {
 func placementRows() []Row {
 	return []Row{
 		{ID: "s001-cyclictest", Series: s001, Profile: skylake, Kind: Cyclic, Form: Pair, Before: 3000, After: 2000,
-			Machines: [2]Machine{kernel52, kernel53},
+			Machines: [2]Machine{beforeWait, afterWait},
 			Source:   "reply to S001's cover letter, 22 May 2019: \"from 3us to 2us\", nohz=off idle=poll",
 			Note: "the placement saves the gap that it closes, 700 cycles on a Haswell desktop and not published for Skylake: " +
 				"less than 300 ns; cyclictest prints whole us, so 3 → 2 stands for any change between 0 and 2000 ns"},
@@ -104,14 +102,14 @@ func fastpathRows() (rows []Row) {
 		after              Machine
 		figure             int
 	}{
-		{"s004v3", s004v3, "S004 v3 cover letter, 24 April 2020", kernelS4, 0},
-		{"s004v4", s004v4, "S004 v4 cover letter, 28 April 2020", kernelS4b, 1},
+		{"s004v3", s004v3, "S004 v3 cover letter, 24 April 2020", fastV3, 0},
+		{"s004v4", s004v4, "S004 v4 cover letter, 28 April 2020", fastV4, 1},
 	} {
 		for _, f := range fastpathFigures {
 			r := Row{ID: v.id + "-" + f.name, Series: v.series, Profile: skylake, Kind: VMExit, Subtest: f.subtest, Form: Pair,
-				Machines: [2]Machine{kernel57, v.after}, Source: v.source}
+				Machines: [2]Machine{baseFast, v.after}, Source: v.source}
 			if f.off {
-				r.Machines = [2]Machine{kernel57.with(advanceOff), v.after.with(advanceOff)}
+				r.Machines = [2]Machine{baseFast.with(advanceOff), v.after.with(advanceOff)}
 			}
 			if f.subtest == "tscdeadline" && !f.off {
 				r.Note = "with the fastpath both exits of an iteration fit into the 3000 cycles of the model and the wait ends on the " +
@@ -125,7 +123,7 @@ func fastpathRows() (rows []Row) {
 			rows = append(rows, r)
 		}
 		rows = append(rows, Row{ID: v.id + "-cyclictest", Series: v.series, Profile: skylake, Kind: Cyclic, Form: Pair,
-			Before: 5540.5, After: 4602, Machines: [2]Machine{kernel57, v.after}, Halt: true, Source: v.source,
+			Before: 5540.5, After: 4602, Machines: [2]Machine{baseFast, v.after}, Halt: true, Source: v.source,
 			Note: "the fastpath shortens one exit of the twin's wake-up, the timer write of its handler, and 938 ns are ten such " +
 				"exits; a Linux guest's idle loop, tick and other timers, with their exits on cold caches, are not modelled. The " +
 				"guest's idle loop is not named; HLT is taken, since MWAIT was not exposed"})
@@ -141,7 +139,7 @@ var kickSubtests = []string{immedNop, "tscdeadline", "self_ipi_sti_nop", "self_i
 func kickRows() (rows []Row) {
 	for _, on := range []bool{false, true} {
 		for _, t := range kickSubtests {
-			id, base := "s002-"+strings.TrimSuffix(t, "_nop"), kernel515
+			id, sides := "s002-"+strings.TrimSuffix(t, "_nop"), [2]Machine{baseTax, taxCut}
 			if t != immedNop {
 				id = "s002-" + t
 			}
@@ -150,14 +148,14 @@ func kickRows() (rows []Row) {
 			if on {
 				r.Note = "with APICv the base posts to a running vCPU and kicks nobody (S004 patch 3): there is no tax to cut"
 			} else {
-				base = base.with(apicvOff)
+				sides = [2]Machine{baseTax.with(apicvOff), taxCut.with(apicvOff)}
 				r.ID, r.Form, r.After = id+"-apicv-off", Change, -600
 				if t == "tscdeadline" {
 					r.Note = "with adaptive advance, the default, the wait before the entry takes up what the kick cost; without " +
 						"advance the model's change is the published one. The mail says \"most of the scores\" and not which advance was set"
 				}
 			}
-			r.Machines = [2]Machine{base, base.with(kick(vmm.KickKC))}
+			r.Machines = sides
 			rows = append(rows, r)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -31,6 +32,14 @@ type condition struct {
 	holds func(*hostFacts) bool
 }
 
+// The releases that the tables' words name.
+var (
+	noNumber  = kernel.First(kernel.Intel, func(k *kernel.Kernel) bool { return !k.Advance.Fixed })
+	amdTimers = kernel.First(kernel.AMD, func(k *kernel.Kernel) bool { return k.Fastpath.Deadline && !k.Fastpath.DeadlineHV })
+	haltFast  = kernel.First(kernel.AMD, func(k *kernel.Kernel) bool { return k.Fastpath.HLT })
+	requests  = kernel.First(kernel.Intel, func(k *kernel.Kernel) bool { return k.Trace.Requests })
+)
+
 // The conditions of the tables of knobs and figures.
 var (
 	traced = condition{"a tracefs instance can be had", "mount tracefs and run as root", func(f *hostFacts) bool { return f.tracefs }}
@@ -42,9 +51,9 @@ var (
 	noExits   = condition{"KVM_CAP_X86_DISABLE_EXITS is missing", "", func(f *hostFacts) bool { return f.exits == 0 }}
 	noPolling = condition{"KVM_CAP_HALT_POLL is missing", "", func(f *hostFacts) bool { return !f.haltPoll }}
 	noPosting = condition{"kvm.pi_inject_timer is missing or read-only", "", func(*hostFacts) bool { return !writable("kvm", "pi_inject_timer") }}
-	noLookup  = condition{"Linux is 6.10 or later", "", func(f *hostFacts) bool { return f.version >= ftrace.V(6, 10) }}
-	oldAMD    = condition{"the CPU is AMD's and Linux older than 6.18", "", func(f *hostFacts) bool {
-		return f.vendor == AMD && f.version != 0 && f.version < ftrace.V(6, 18)
+	noLookup  = condition{"Linux is " + noNumber.String() + " or later", "", func(f *hostFacts) bool { return !f.kernel.Advance.Fixed }}
+	oldAMD    = condition{"the CPU is AMD's and Linux older than " + amdTimers.String(), "", func(f *hostFacts) bool {
+		return f.vendor == AMD && f.name.Release != kernel.Release{} && f.kernel.Fastpath.DeadlineHV
 	}}
 )
 

@@ -3,6 +3,7 @@ package kvm
 import (
 	"fmt"
 
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
@@ -14,7 +15,10 @@ type Config struct {
 	Placement Placement
 	VCPUs     int
 	RAM       uint64 // bytes, a multiple of 4096
-	Knobs     vmm.Knobs
+	// Kernel gives the rules of the loop with the LAPIC in this program; the zero
+	// value chooses vmm.DefaultKernel.
+	Kernel kernel.Kernel
+	Knobs  vmm.Knobs
 	// Unobserved leaves the kernel's loop alone with LAPIC=kernel: only the exits
 	// that reach user space are seen.
 	Unobserved bool

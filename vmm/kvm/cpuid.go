@@ -66,7 +66,7 @@ func (c *CPU) adjustCPUID(e *cpuidEntry2) {
 
 // enforceParavirtual takes away the hypercalls and MSRs that CPUID does not show.
 // Without it KVM would answer them all the same, past a LAPIC in user space.
-// Kernels before 5.10 cannot do that.
+// That needs KVM_CAP_X86_USER_SPACE_MSR.
 func (c *CPU) enforceParavirtual() error {
 	if c.vm.sys.Check(_KVM_CAP_ENFORCE_PV_FEATURE_CPUID) <= 0 {
 		return nil

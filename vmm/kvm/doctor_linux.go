@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -33,8 +34,8 @@ func Doctor() *Report {
 		r.device(sys)
 	}
 	r.parameters()
-	obs, facts := r.tracing(), kernelFacts{release: kernelRelease()}
-	facts.version = parseRelease(facts.release)
+	obs, facts := r.tracing(), kernelFacts{}
+	facts.at(kernelRelease())
 	if sys != nil {
 		facts = findFacts(sys)
 		r.knobs(&facts)
@@ -92,17 +93,17 @@ type capability struct {
 }
 
 var capabilities = []capability{
-	{"KVM_CAP_IRQCHIP", _KVM_CAP_IRQCHIP, "LAPIC=kernel", "2.6.20"},
-	{"KVM_CAP_PIT2", _KVM_CAP_PIT2, "LAPIC=kernel", "2.6.31"},
-	{"KVM_CAP_TSC_DEADLINE_TIMER", _KVM_CAP_TSC_DEADLINE_TIMER, "TSC-deadline mode with LAPIC=kernel", "3.5"},
-	{"KVM_CAP_IMMEDIATE_EXIT", _KVM_CAP_IMMEDIATE_EXIT, "kicks without a race", "4.11"},
-	{"KVM_CAP_SYNC_REGS", _KVM_CAP_SYNC_REGS, "RIP of every exit at no cost", "4.17"},
-	{"KVM_CAP_X86_USER_SPACE_MSR", _KVM_CAP_X86_USER_SPACE_MSR, "LAPIC=vmm", "5.10"},
-	{"KVM_CAP_X86_MSR_FILTER", _KVM_CAP_X86_MSR_FILTER, "LAPIC=vmm, TSC-deadline mode", "5.10"},
-	{"KVM_CAP_X86_DISABLE_EXITS", _KVM_CAP_X86_DISABLE_EXITS, "knob exits-disabled", "4.17"},
-	{"KVM_CAP_HALT_POLL", _KVM_CAP_HALT_POLL, "knob halt-poll with LAPIC=kernel", "5.11"},
-	{"KVM_CAP_HYPERV_SYNIC", _KVM_CAP_HYPERV_SYNIC, "knob apicv with LAPIC=kernel", "4.5"},
-	{"KVM_CAP_BINARY_STATS_FD", _KVM_CAP_BINARY_STATS_FD, "the kernel's counters without root", "5.14"},
+	{"KVM_CAP_IRQCHIP", _KVM_CAP_IRQCHIP, "LAPIC=kernel", kernel.Capability("KVM_CAP_IRQCHIP")},
+	{"KVM_CAP_PIT2", _KVM_CAP_PIT2, "LAPIC=kernel", kernel.Capability("KVM_CAP_PIT2")},
+	{"KVM_CAP_TSC_DEADLINE_TIMER", _KVM_CAP_TSC_DEADLINE_TIMER, "TSC-deadline mode with LAPIC=kernel", kernel.Capability("KVM_CAP_TSC_DEADLINE_TIMER")},
+	{"KVM_CAP_IMMEDIATE_EXIT", _KVM_CAP_IMMEDIATE_EXIT, "kicks without a race", kernel.Capability("KVM_CAP_IMMEDIATE_EXIT")},
+	{"KVM_CAP_SYNC_REGS", _KVM_CAP_SYNC_REGS, "RIP of every exit at no cost", kernel.Capability("KVM_CAP_SYNC_REGS")},
+	{"KVM_CAP_X86_USER_SPACE_MSR", _KVM_CAP_X86_USER_SPACE_MSR, "LAPIC=vmm", kernel.Capability("KVM_CAP_X86_USER_SPACE_MSR")},
+	{"KVM_CAP_X86_MSR_FILTER", _KVM_CAP_X86_MSR_FILTER, "LAPIC=vmm, TSC-deadline mode", kernel.Capability("KVM_CAP_X86_MSR_FILTER")},
+	{"KVM_CAP_X86_DISABLE_EXITS", _KVM_CAP_X86_DISABLE_EXITS, "knob exits-disabled", kernel.Capability("KVM_CAP_X86_DISABLE_EXITS")},
+	{"KVM_CAP_HALT_POLL", _KVM_CAP_HALT_POLL, "knob halt-poll with LAPIC=kernel", kernel.Capability("KVM_CAP_HALT_POLL")},
+	{"KVM_CAP_HYPERV_SYNIC", _KVM_CAP_HYPERV_SYNIC, "knob apicv with LAPIC=kernel", kernel.Capability("KVM_CAP_HYPERV_SYNIC")},
+	{"KVM_CAP_BINARY_STATS_FD", _KVM_CAP_BINARY_STATS_FD, "the kernel's counters without root", kernel.Capability("KVM_CAP_BINARY_STATS_FD")},
 	{"KVM_CAP_TSC_CONTROL", _KVM_CAP_TSC_CONTROL, "guests with another TSC frequency", "CPU"},
 }
 

@@ -115,8 +115,8 @@ func (e *loopEngine) setUp(cure DeadlineCure) error {
 		mute = ^untraced
 	}
 	var err error
-	e.m, err = vmm.New(vmm.Config{Real: true, Mute: mute, Joined: joined, Hz: e.vm.Hz(), Knobs: e.cfg.Knobs, CPUs: cpus, Place: place, PCPUs: n,
-		APIC: lapic.Config{Era: lapic.Era5_19, Freq: e.vm.Hz(), TSCDeadline: !e.cfg.Hide.TSCDeadline, X2APIC: !e.cfg.Hide.X2APIC,
+	e.m, err = vmm.New(vmm.Config{Real: true, Mute: mute, Joined: joined, Hz: e.vm.Hz(), Kernel: e.cfg.Kernel, Knobs: e.cfg.Knobs, CPUs: cpus, Place: place, PCPUs: n,
+		APIC: lapic.Config{Freq: e.vm.Hz(), TSCDeadline: !e.cfg.Hide.TSCDeadline, X2APIC: !e.cfg.Hide.X2APIC,
 			DirectedEOI: true}, PhysBits: e.vm.physBits,
 		Host: e.host, Queue: e.queue})
 	if err != nil {

@@ -3,22 +3,24 @@
 package kvm
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
 // kernelFacts are what this host's KVM is and does.
 type kernelFacts struct {
 	release string
-	version ftrace.Version
+	name    kernel.Name   // as read; its release is zero if it could not be
+	kernel  kernel.Kernel // what the release does
 	vendor  Vendor
 	// hasAPICv is enable_apicv or avic.
 	hasAPICv bool
@@ -28,14 +30,21 @@ type kernelFacts struct {
 	hv       bool // preemption_timer
 }
 
-// parseRelease reads the version in front of a release such as
-// "6.12.117+deb12-cloud-amd64".
-func parseRelease(s string) ftrace.Version {
-	var major, minor uint8
-	if n, _ := fmt.Sscanf(s, "%d.%d", &major, &minor); n != 2 {
-		return 0
+// at sets the facts that follow from the kernel's release; a release that cannot
+// be read is taken as the default.
+func (f *kernelFacts) at(release string) {
+	f.release = release
+	f.name, _ = kernel.Parse(release)
+	r := f.name.Release
+	if (r == kernel.Release{}) {
+		r = kernel.Default
 	}
-	return ftrace.V(major, minor)
+	f.kernel = kernel.At(r, f.vendor.history())
+}
+
+// version is the release as the decoder of traces takes it; 0 is any.
+func (f *kernelFacts) version() ftrace.Version {
+	return ftrace.V(uint8(f.name.Release.Major), uint8(f.name.Release.Minor))
 }
 
 func kernelRelease() string {
@@ -53,8 +62,9 @@ func on(module, name string) bool {
 }
 
 func findFacts(s *System) kernelFacts {
-	f := kernelFacts{release: kernelRelease(), vendor: s.Vendor}
-	f.version = parseRelease(f.release)
+	f := kernelFacts{vendor: s.Vendor}
+	f.at(cmp.Or(kernelStable(), kernelRelease()))
+	f.release = kernelRelease()
 	f.exits = vmm.ExitsDisabled(s.Check(_KVM_CAP_X86_DISABLE_EXITS)) & (vmm.DisableMWAIT | vmm.DisableHLT | vmm.DisablePause)
 	f.synic = s.Check(_KVM_CAP_HYPERV_SYNIC) > 0
 	f.haltPoll = s.Check(_KVM_CAP_HALT_POLL) > 0
@@ -87,22 +97,15 @@ func (f *kernelFacts) nextRIP() ftrace.Known {
 	return ftrace.No
 }
 
-// knobs sets the knobs that this kernel fixes to what it does. Sources: the
-// releases in which kvm_vcpu_kick, vmx_exit_handlers_fastpath and their kin
-// changed.
+// knobs sets the knobs that this kernel fixes to what it does.
 func (f *kernelFacts) knobs(k *vmm.Knobs) {
-	k.APICv = f.hasAPICv
+	exits, poll := k.ExitsDisabled&f.exits, k.HaltPoll
+	*k = vmm.KnobsOf(&f.kernel)
+	k.APICv, k.PreemptionTimer = f.hasAPICv, f.hv
 	v, _ := parameter("kvm", "pi_inject_timer")
 	k.PostedTimer = v != "" && v != "0"
 	k.Advance = f.advance()
-	k.VMEntryAdvance = 0
-	k.WaitPlacement = trace.WaitLate
-	k.PreemptionTimer = f.hv
-	k.Fastpath = pick(f.version, ruleEras)
-	k.Kick = pick(f.version, kickEras)
-	k.Tuning = pick(f.version, tuneEras)
-	k.Shortcut = pick(f.version, shortcutEras)
-	k.ExitsDisabled &= f.exits
+	k.ExitsDisabled, k.HaltPoll = exits, poll
 }
 
 func (f *kernelFacts) advance() uint64 {
@@ -120,34 +123,6 @@ func (f *kernelFacts) advance() uint64 {
 	_, _ = fmt.Sscan(v, &ns)
 	return ns
 }
-
-// since is a value that holds from a release on.
-type since[T any] struct {
-	v     ftrace.Version
-	value T
-}
-
-// pick returns the value of the last row that v has reached; the first row is
-// for all older releases.
-func pick[T any](v ftrace.Version, rows []since[T]) T {
-	r := rows[0].value
-	for _, row := range rows {
-		if v >= row.v {
-			r = row.value
-		}
-	}
-	return r
-}
-
-var (
-	ruleEras = []since[vmm.RuleSet]{{0, vmm.RulesOff}, {ftrace.V(5, 8), vmm.Rules58}, {ftrace.V(5, 15), vmm.Rules515},
-		{ftrace.V(6, 18), vmm.Rules618}}
-	kickEras = []since[vmm.KickRules]{{0, vmm.KickKA}, {ftrace.V(5, 15), vmm.KickKB}, {ftrace.V(5, 17), vmm.KickKD}}
-	tuneEras = []since[uint8]{{0, uint8(lapic.Tune4_20)}, {ftrace.V(5, 2), uint8(lapic.Tune5_2)},
-		{ftrace.V(5, 3), uint8(lapic.Tune5_3)}, {ftrace.V(5, 4), uint8(lapic.Tune5_4)}, {ftrace.V(6, 10), uint8(lapic.Tune6_10)}}
-	shortcutEras = []since[vmm.Shortcut]{{0, vmm.ShortcutOff}, {ftrace.V(5, 8), vmm.ShortcutAlways},
-		{ftrace.V(5, 15), vmm.ShortcutOff}, {ftrace.V(5, 19), vmm.ShortcutInGuest}}
-)
 
 // hostSentence names the kernel, with the stable release that a distribution's
 // name for it does not tell, the module and the CPU.

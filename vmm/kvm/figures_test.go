@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
-	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -47,8 +46,8 @@ func TestTablesOfFiguresAndKnobsAreComplete(t *testing.T) {
 }
 
 func TestFiguresFollowTheHost(t *testing.T) {
-	intel := kernelFacts{release: "6.12.1", version: ftrace.V(6, 12), vendor: Intel}
-	amd := kernelFacts{release: "6.1.0", version: ftrace.V(6, 1), vendor: AMD}
+	intel := factsOf("6.12.1", Intel)
+	amd := factsOf("6.1.0", AMD)
 	all := observed{tracefs: true, debugfs: true, probes: []string{"vrun", "kick", "timer_fn", "expired", "block"}}
 	tests := []struct {
 		name   string
@@ -89,8 +88,8 @@ func TestKnobsFollowTheHost(t *testing.T) {
 		{"AVIC off", kernelFacts{vendor: AMD, synic: true}, trace.KnobAPICv, vmm.TagFixed, "avic=1"},
 		{"APICv without SynIC", kernelFacts{vendor: Intel, hasAPICv: true}, trace.KnobAPICv, vmm.TagFixed, "SynIC"},
 		{"APICv", kernelFacts{vendor: Intel, hasAPICv: true, synic: true}, trace.KnobAPICv, vmm.TagLive, "AutoEOI"},
-		{"advance up to 6.9", kernelFacts{version: ftrace.V(6, 9)}, trace.KnobAdvance, vmm.TagRebuild, "new VM"},
-		{"advance from 6.10 on", kernelFacts{version: ftrace.V(6, 10)}, trace.KnobAdvance, vmm.TagGone, "6.10"},
+		{"advance up to 6.9", factsOf("6.9", Intel), trace.KnobAdvance, vmm.TagRebuild, "new VM"},
+		{"advance from 6.10 on", factsOf("6.10", Intel), trace.KnobAdvance, vmm.TagGone, "6.10"},
 		{"exits", kernelFacts{exits: vmm.DisableHLT}, trace.KnobExitsDisabled, vmm.TagRebuild, "new VM"},
 		{"no exits", kernelFacts{}, trace.KnobExitsDisabled, vmm.TagFixed, "cannot"},
 		{"rules of the kernel", kernelFacts{release: "6.1.0-x"}, trace.KnobFastpath, vmm.TagFixed, "6.1.0-x"},
@@ -102,4 +101,11 @@ func TestKnobsFollowTheHost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// factsOf are the facts that follow from a release.
+func factsOf(release string, v Vendor) kernelFacts {
+	f := kernelFacts{vendor: v}
+	f.at(release)
+	return f
 }

@@ -17,7 +17,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
-	"codeberg.org/ticktrap/ticktrap/trace/ftrace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
@@ -38,20 +38,19 @@ func TestVendorIsTheLoadedModule(t *testing.T) {
 func TestReleaseDecidesWhatTheKernelFixes(t *testing.T) {
 	for _, tt := range []struct {
 		release string
-		v       ftrace.Version
 		rules   vmm.RuleSet
 		kick    vmm.KickRules
 	}{
-		{"6.12.117+deb12-cloud-amd64", ftrace.V(6, 12), vmm.Rules515, vmm.KickKD},
-		{"5.4.0-1", ftrace.V(5, 4), vmm.RulesOff, vmm.KickKA},
-		{"5.15.85", ftrace.V(5, 15), vmm.Rules515, vmm.KickKB},
-		{"6.18.44", ftrace.V(6, 18), vmm.Rules618, vmm.KickKD},
-		{"strange", 0, vmm.RulesOff, vmm.KickKA},
+		{"6.12.117+deb12-cloud-amd64", rule.FastHalt, vmm.KickKD},
+		{"5.4.0-1", vmm.RulesOff, vmm.KickKA},
+		{"5.15.85", vmm.Rules515, vmm.KickKB},
+		{"6.18.44", vmm.Rules618, vmm.KickKD},
+		{"strange", rule.FastHalt, vmm.KickKD},
 	} {
-		v := parseRelease(tt.release)
-		if v != tt.v || pick(v, ruleEras) != tt.rules || pick(v, kickEras) != tt.kick {
-			t.Errorf("%s: version %v, rules %d, kick %d; want %v, %d, %d", tt.release, v, pick(v, ruleEras),
-				pick(v, kickEras), tt.v, tt.rules, tt.kick)
+		var f kernelFacts
+		f.at(tt.release)
+		if f.kernel.Fastpath.Set != tt.rules || f.kernel.Kick.Rules != tt.kick {
+			t.Errorf("%s: fastpath %s, kick %s; want %s, %s", tt.release, f.kernel.Fastpath.Set, f.kernel.Kick.Rules, tt.rules, tt.kick)
 		}
 	}
 }

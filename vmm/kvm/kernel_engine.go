@@ -138,7 +138,7 @@ func (e *kernelEngine) watch() {
 	slack, _ := e.vm.Hz().ToCycles(traceSlack)
 	e.slack = clock.Cycles(slack)
 	e.obs.dec = ftrace.NewDecoder(ftrace.Options{File: "trace_pipe", APICv: e.facts.apicv(), Mine: ownThread,
-		Kernel: e.facts.version, NextRIP: e.facts.nextRIP(),
+		Kernel: e.facts.version(), NextRIP: e.facts.nextRIP(),
 		Time: ftrace.TimeBase{Hz: e.vm.Hz(), Stamp: e.vm.zero, Guest: true, Set: true}},
 		trace.SinkFunc(func(ev trace.Event) { e.batch = append(e.batch, ev) }))
 	e.bindThreads()

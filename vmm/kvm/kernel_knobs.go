@@ -8,6 +8,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -40,7 +41,7 @@ var kernelKnobs = [trace.NumKnobs][]knobRow{
 		{[]condition{noPosting}, vmm.TagFixed, "kvm.pi_inject_timer is not there or not writable", nil},
 		{nil, vmm.TagHostWide, hostSwitch, (*kernelEngine).setPosted}},
 	trace.KnobAdvance: {
-		{[]condition{noLookup}, vmm.TagGone, "since Linux 6.10 the advance is adaptive or off, chosen when kvm is loaded", nil},
+		{[]condition{noLookup}, vmm.TagGone, "since Linux " + noNumber.String() + " the advance is adaptive or off, chosen when kvm is loaded", nil},
 		{nil, vmm.TagRebuild, "read when a vCPU is made: " + newVM, (*kernelEngine).setAdvance}},
 	trace.KnobVMEntryAdvance: {{nil, vmm.TagGone, "no kernel has vmentry_advance_ns; it was proposed in 2019", nil}},
 	trace.KnobWaitPlacement:  {{nil, vmm.TagFixed, byKernel, nil}},
@@ -53,7 +54,7 @@ var kernelKnobs = [trace.NumKnobs][]knobRow{
 		{[]condition{noExits}, vmm.TagFixed, "this KVM cannot disable exits", nil},
 		{nil, vmm.TagRebuild, "fixed when a VM is made: " + newVM, (*kernelEngine).setExits}},
 	trace.KnobHaltPoll: {
-		{[]condition{noPolling}, vmm.TagFixed, "no KVM_CAP_HALT_POLL (Linux 5.11 or later)", nil},
+		{[]condition{noPolling}, vmm.TagFixed, "no KVM_CAP_HALT_POLL (Linux " + kernel.Capability("KVM_CAP_HALT_POLL") + " or later)", nil},
 		{nil, vmm.TagLive, "KVM_CAP_HALT_POLL", (*kernelEngine).setHaltPoll}},
 	trace.KnobTuning:       {{nil, vmm.TagFixed, byKernel, nil}},
 	trace.KnobRunningShort: {{nil, vmm.TagFixed, byKernel, nil}},

@@ -46,7 +46,7 @@ func (c DeadlineCure) Sentence() string {
 		return "MWAIT exits are disabled in this VM: otherwise KVM's WRMSR fastpath would swallow TSC-deadline writes."
 	case CureHide:
 		return "The guest has no TSC-deadline mode: this kernel's WRMSR fastpath swallows those writes when the " +
-			"local APIC is in user space (loading kvm_intel with preemption_timer=0 helps up to Linux 6.17)."
+			"local APIC is in user space (loading kvm_intel with preemption_timer=0 helps before Linux " + amdTimers.String() + ")."
 	}
 	return ""
 }

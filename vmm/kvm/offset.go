@@ -6,9 +6,10 @@ import (
 	"errors"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
 
-// Since Linux 5.16 a vCPU's TSC offset can be set and asked for. Before, KVM
+// With KVM_VCPU_TSC_OFFSET a vCPU's TSC offset can be set and asked for. Before, KVM
 // chooses it: the TSC of a new vCPU starts at 0, and a TSC that is written is
 // taken for a try to synchronize vCPUs if it lies within a second of what the
 // last one written would be by now; else it counts from the time of the write
@@ -35,7 +36,7 @@ func (c *CPU) startOffset() error {
 	return nil
 }
 
-// setOffset sets guest TSC minus common line. Before Linux 5.16 the guest's TSC
+// setOffset sets guest TSC minus common line. Without that attribute the guest's TSC
 // is off by the time that the write takes; guestOffset tells.
 func (c *CPU) setOffset(o clock.Cycles) error {
 	if c.setAttr(o) == nil {
@@ -63,7 +64,7 @@ func (c *CPU) setOffset(o clock.Cycles) error {
 // than a write takes on a busy host.
 func (c *CPU) nearTSC() clock.Cycles { return clock.Cycles(c.vm.hz / 1000) }
 
-// setAttr is setOffset by the attribute of Linux 5.16; KVM wants guest minus
+// setAttr is setOffset by the attribute; KVM wants guest minus
 // host TSC.
 func (c *CPU) setAttr(o clock.Cycles) error {
 	v := uint64(o) - c.vm.zero
@@ -90,7 +91,7 @@ func (c *CPU) lookOffset() (uint64, error) {
 		}
 	}
 	return 0, &UnavailableError{What: "this kernel cannot be asked for a vCPU's TSC offset, and debugfs does not tell it",
-		Cure: "mount -t debugfs debugfs /sys/kernel/debug and run as root, or use Linux 5.16 or later", Err: err}
+		Cure: "mount -t debugfs debugfs /sys/kernel/debug and run as root, or use Linux " + kernel.Capability("KVM_VCPU_TSC_OFFSET") + " or later", Err: err}
 }
 
 // guestOffset is guest TSC minus common line as KVM has it: with the LAPIC in

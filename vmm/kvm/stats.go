@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
 
 // stats is an open statistics file of a VM or a vCPU (Documentation/virt/kvm/
@@ -36,7 +38,7 @@ const statsHeader = 24
 func openStats(fd int) (*stats, error) {
 	sfd, err := ioctl(fd, _KVM_GET_STATS_FD, 0)
 	if err != nil {
-		return nil, &UnavailableError{What: "this kernel has no binary KVM statistics", Cure: "use Linux 5.14 or later", Err: err}
+		return nil, &UnavailableError{What: "this kernel has no binary KVM statistics", Cure: "use Linux " + kernel.Capability("KVM_CAP_BINARY_STATS_FD") + " or later", Err: err}
 	}
 	s := &stats{fd: sfd}
 	if err := s.describe(); err != nil {

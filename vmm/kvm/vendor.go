@@ -1,6 +1,10 @@
 package kvm
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
+)
 
 // Vendor is the module that runs guests.
 type Vendor uint8
@@ -22,6 +26,14 @@ func (v Vendor) String() string {
 		return "unknown"
 	}
 	return vendorModules[v]
+}
+
+// history is the vendor as the history of kernels knows it.
+func (v Vendor) history() kernel.Vendor {
+	if v == AMD {
+		return kernel.AMD
+	}
+	return kernel.Intel
 }
 
 // findVendor looks for the loaded vendor module; modules is /sys/module.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -70,11 +71,11 @@ var required = []struct {
 	cap         uintptr
 	name, since string
 }{
-	{_KVM_CAP_USER_MEMORY, "KVM_CAP_USER_MEMORY", "2.6.25"},
-	{_KVM_CAP_VCPU_EVENTS, "KVM_CAP_VCPU_EVENTS", "2.6.33"},
-	{_KVM_CAP_MP_STATE, "KVM_CAP_MP_STATE", "2.6.25"},
-	{_KVM_CAP_SYNC_REGS, "KVM_CAP_SYNC_REGS", "4.17"},
-	{_KVM_CAP_IMMEDIATE_EXIT, "KVM_CAP_IMMEDIATE_EXIT", "4.11"},
+	{_KVM_CAP_USER_MEMORY, "KVM_CAP_USER_MEMORY", kernel.Capability("KVM_CAP_USER_MEMORY")},
+	{_KVM_CAP_VCPU_EVENTS, "KVM_CAP_VCPU_EVENTS", kernel.Capability("KVM_CAP_VCPU_EVENTS")},
+	{_KVM_CAP_MP_STATE, "KVM_CAP_MP_STATE", kernel.Capability("KVM_CAP_MP_STATE")},
+	{_KVM_CAP_SYNC_REGS, "KVM_CAP_SYNC_REGS", kernel.Capability("KVM_CAP_SYNC_REGS")},
+	{_KVM_CAP_IMMEDIATE_EXIT, "KVM_CAP_IMMEDIATE_EXIT", kernel.Capability("KVM_CAP_IMMEDIATE_EXIT")},
 }
 
 // Check is KVM_CHECK_EXTENSION; 0 if the capability is missing.

@@ -7,6 +7,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/board"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
@@ -23,8 +24,8 @@ type Config struct {
 	Seed    uint64
 	Profile *Profile
 	Knobs   vmm.Knobs
-	// Era is the range of kernels whose timer code runs.
-	Era lapic.Era
+	// Kernel is the host's kernel; the zero value chooses vmm.DefaultKernel.
+	Kernel kernel.Kernel
 	// TestDevice adds the unit tests' device to the platform.
 	TestDevice bool
 	// Hide are features that CPUID does not show and the machine does not have.
@@ -44,7 +45,6 @@ type Config struct {
 const (
 	DefaultRAM  = 128 << 20
 	DefaultSeed = 1
-	DefaultEra  = lapic.Era5_19
 	// sliceNanos is the scheduler's time slice.
 	sliceNanos = 3_000_000
 )
@@ -80,7 +80,7 @@ func New(cfg Config, sink trace.Sink) (*Engine, error) {
 		e.cpus = append(e.cpus, c)
 		cpus[i] = c
 	}
-	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
+	e.m, err = vmm.New(vmm.Config{Hz: cfg.Profile.Hz, Kernel: cfg.Kernel, Knobs: cfg.Knobs, CPUs: cpus, Place: e.place(),
 		PCPUs: cfg.PCPUs + 1, APIC: apicConfig(&cfg), Host: e.host, Sink: &e.order,
 		CPUID: e.cpuid, MultiShift: cfg.Profile.MultiShift, Exact: true, Faults: cfg.Faults, Boot: e.reboot, Reboot: cfg.Reboot,
 		PhysBits: uint8(interp.CPUID(0x80000008, 0)[0])})
@@ -120,8 +120,8 @@ func (c *Config) check() error {
 	if c.Seed == 0 {
 		c.Seed = DefaultSeed
 	}
-	if c.Era == lapic.BadEra {
-		c.Era = DefaultEra
+	if c.Kernel.Vendor == kernel.Both {
+		c.Kernel = vmm.DefaultKernel()
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (e *Engine) place() []vmm.PCPU {
 
 // apicConfig is a local APIC with x2APIC and TSC-deadline mode.
 func apicConfig(c *Config) lapic.Config {
-	return lapic.Config{Era: c.Era, Freq: c.Profile.Hz, TSCDeadline: !c.Hide.TSCDeadline, X2APIC: !c.Hide.X2APIC,
+	return lapic.Config{Freq: c.Profile.Hz, TSCDeadline: !c.Hide.TSCDeadline, X2APIC: !c.Hide.X2APIC,
 		DirectedEOI: true}
 }
 
@@ -254,10 +254,7 @@ func (e *Engine) Memory() vmm.Memory { return e.mem }
 
 // Header describes the run.
 func (e *Engine) Header() trace.Header {
-	k, era := e.cfg.Knobs, ""
-	if e.cfg.Era != DefaultEra {
-		era = e.cfg.Era.First()
-	}
+	k := e.cfg.Knobs
 	reboot := ""
 	if e.cfg.Reboot != vmm.RebootReset {
 		reboot = e.cfg.Reboot.String()
@@ -265,7 +262,7 @@ func (e *Engine) Header() trace.Header {
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
 		Args: e.cfg.Guest.Args, Initrd: e.cfg.Guest.Initrd, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
-		MemMiB: int(e.cfg.RAM >> 20), LAPICEra: era, Hide: e.cfg.Hide.String(), Reboot: reboot,
+		MemMiB: int(e.cfg.RAM >> 20), Kernel: e.cfg.Kernel.Release.String(), Hide: e.cfg.Hide.String(), Reboot: reboot,
 		Knobs: k.Values(), Host: e.cfg.Profile.Text}
 }
 

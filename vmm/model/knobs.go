@@ -2,6 +2,7 @@ package model
 
 import (
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -45,17 +46,19 @@ func (e *Engine) why(k *vmm.Knobs, n trace.Knob) string {
 	if s := e.m.Inhibited(); n == trace.KnobAPICv && s != "" {
 		return s
 	}
-	return idle(k, n)
+	return idle(&e.cfg.Kernel, k, n)
 }
 
 // idle says why a knob has no effect, or a surprising one, as the others stand.
-func idle(k *vmm.Knobs, n trace.Knob) string {
+func idle(host *kernel.Kernel, k *vmm.Knobs, n trace.Knob) string {
 	switch {
 	case n == trace.KnobPostedTimer && k.PostedTimer && !k.APICv:
 		return "posting needs APICv"
-	case n == trace.KnobPostedTimer && k.PostedTimer && k.Fastpath != vmm.RulesS004 && k.Fastpath != vmm.Rules58 &&
+	case n == trace.KnobPostedTimer && k.PostedTimer && !host.Posted.Exists:
+		return "kernel " + host.Release.String() + " has no pi_inject_timer"
+	case n == trace.KnobPostedTimer && k.PostedTimer && host.Posted.NeedsExits &&
 		k.ExitsDisabled&(vmm.DisableMWAIT|vmm.DisableHLT) == 0:
-		return "from 5.15 on posting needs HLT or MWAIT exits disabled"
+		return "in kernel " + host.Release.String() + " posting needs HLT or MWAIT exits disabled"
 	case n == trace.KnobPreemptionTimer && k.PreemptionTimer && k.ExitsDisabled&vmm.DisableMWAIT != 0:
 		return "not used while MWAIT does not exit"
 	case n == trace.KnobTuning && k.Advance != trace.AdvanceAdaptive:

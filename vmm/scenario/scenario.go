@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
@@ -22,8 +22,8 @@ type Scenario struct {
 
 	Guest, Args string
 	PCPUs       int
-	Knobs       []Setting // beside the defaults
-	Era         lapic.Era
+	Knobs       []Setting      // beside the defaults
+	Kernel      kernel.Release // zero: the default
 	Faults      vmm.Faults
 	MSI         model.MSI
 	// IdleExit is how long the host CPU takes to leave its idle state, in cycles;
@@ -86,6 +86,14 @@ func (s *Scenario) set(k trace.Knob, v uint64) {
 	s.Knobs = append(s.Knobs, Setting{k, v})
 }
 
+// Host is the kernel that the scenario runs on.
+func (s *Scenario) Host() kernel.Kernel {
+	if (s.Kernel == kernel.Release{}) {
+		return vmm.DefaultKernel()
+	}
+	return kernel.At(s.Kernel, kernel.Intel)
+}
+
 // Config is the model run of the scenario on a cost profile.
 func (s *Scenario) Config(prof *model.Profile, seed uint64) (model.Config, error) {
 	p, err := guest.ParseParams(s.Guest, s.Args, prof.Hz)
@@ -96,7 +104,8 @@ func (s *Scenario) Config(prof *model.Profile, seed uint64) (model.Config, error
 	if err != nil {
 		return model.Config{}, err
 	}
-	k := vmm.DefaultKnobs()
+	host := s.Host()
+	k := vmm.KnobsOf(&host)
 	for _, x := range s.Knobs {
 		if err := k.Set(x.Knob, x.Value); err != nil {
 			return model.Config{}, err
@@ -108,7 +117,7 @@ func (s *Scenario) Config(prof *model.Profile, seed uint64) (model.Config, error
 		c := &mine.Phases[trace.PhaseIdleExit]
 		c.Base, c.Source = s.IdleExit, "scenario "+s.Name
 	}
-	return model.Config{Guest: img, VCPUs: img.MinVCPUs(), PCPUs: s.PCPUs, Profile: &mine, Knobs: k, Era: s.Era,
+	return model.Config{Guest: img, VCPUs: img.MinVCPUs(), PCPUs: s.PCPUs, Profile: &mine, Knobs: k, Kernel: host,
 		Seed: seed, Faults: s.Faults, MSI: s.MSI}, nil
 }
 
@@ -148,6 +157,9 @@ func (s *Scenario) Again(h *trace.Header) (func(trace.Sink) (*Engine, error), er
 	cfg, err := s.Config(prof, h.Seed)
 	if err != nil {
 		return nil, err
+	}
+	if h.Kernel == "" { // an old recording, made before scenarios had kernels
+		cfg.Kernel = kernel.At(kernel.Unrecorded, kernel.Intel)
 	}
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
 		if err := cfg.Knobs.Set(k, h.Knobs[k]); err != nil {

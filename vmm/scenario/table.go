@@ -1,8 +1,8 @@
 package scenario
 
 import (
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
 )
@@ -12,6 +12,13 @@ const (
 	off          = 0
 	on           = 1
 	mwaitInGuest = uint64(vmm.DisableMWAIT)
+)
+
+// The changes that bugs came and went with.
+var (
+	periods, tuned, restarts = kernel.Find(kernel.PeriodFromNow), kernel.Find(kernel.GlobalAdvance), kernel.Find(kernel.AdvanceStarts)
+	banded, taxCut, stores   = kernel.Find(kernel.AdvanceBand), kernel.Find(kernel.KickTaxCutV3), kernel.Find(kernel.KickStores)
+	short, unshort           = kernel.Find(kernel.ShortcutAll), kernel.Find(kernel.ShortcutGone)
 )
 
 // table is the table of scenarios.
@@ -43,11 +50,11 @@ var table = []Scenario{
 
 	{Name: "catch-up-storm", Text: "a periodic timer makes up for every period of a long pause, back to back",
 		Seen:  "kernel 18ab3fc8e880",
-		Guest: "periodic", Args: "mode=hlt distance=1000000", Era: lapic.Era6_10, Deadlines: 400, Time: 600_000_000,
+		Guest: "periodic", Args: "mode=hlt distance=1000000", Kernel: periods.Since.Previous(), Deadlines: 400, Time: 600_000_000,
 		acts:    []act{{arms: 20, do: suspend(100_000_000)}},
 		Finding: "catch-up-storm",
-		Rule:    "a kernel that advances a missed target to now (6.19, 6.1.176, 6.12.117)",
-		repair:  func(s *Scenario) { s.Era = lapic.Era6_19 }},
+		Rule:    "a kernel that advances a missed target to now (" + periods.Releases() + ")",
+		repair:  func(s *Scenario) { s.Kernel = periods.Since }},
 
 	{Name: "pir-lost-at-restore",
 		Text: "KVM_SET_LAPIC clears PIR after it has restarted the timer: an interrupt posted by the restart " +
@@ -73,7 +80,7 @@ var table = []Scenario{
 	{Name: "posted-timer-without-mwait",
 		Text: "pi_inject_timer is on, but neither MWAIT nor HLT exits are disabled: nothing is ever " +
 			"posted",
-		Seen:  "kvm list, November 2021; 5.15 and later",
+		Seen:  "kvm list, November 2021",
 		Guest: "deadline", Args: "mode=spin", Deadlines: 400,
 		Knobs:   []Setting{{trace.KnobPostedTimer, on}, {trace.KnobAdvance, off}},
 		Finding: "posted-timer-not-eligible", Cause: "vm-exit",
@@ -81,24 +88,24 @@ var table = []Scenario{
 		repair: func(s *Scenario) { s.set(trace.KnobExitsDisabled, mwaitInGuest) }},
 
 	{Name: "advance-runaway",
-		Text: "tuning of 4.20 has no ceiling: the advance follows a deep idle state, and the vCPU spins with " +
+		Text: "the first adaptive tuning has no ceiling: the advance follows a deep idle state, and the vCPU spins with " +
 			"interrupts off",
 		Seen:  "kernel 57bf67e73ce9",
 		Guest: "deadline", Args: "mode=hlt distance=500000", IdleExit: 60_000, Deadlines: 600, Time: 600_000_000,
-		Knobs:   []Setting{{trace.KnobTuning, uint64(lapic.Tune4_20)}, {trace.KnobHaltPoll, off}},
+		Kernel: tuned.Since, Knobs: []Setting{{trace.KnobHaltPoll, off}},
 		Finding: "advance-runaway",
-		Rule:    "tuning-era=5.4: deltas beyond 10000 cycles are ignored",
-		repair:  func(s *Scenario) { s.set(trace.KnobTuning, uint64(lapic.Tune5_4)) }},
+		Rule:    "kernel " + banded.Since.String() + " or later: deltas beyond 10000 cycles are ignored",
+		repair:  func(s *Scenario) { s.Kernel = banded.Since }},
 
 	{Name: "advance-reset",
-		Text: "tuning of 5.3 climbs to its ceiling of 5000 ns, falls back to 1000 ns, and climbs again, for " +
+		Text: "tuning climbs to its ceiling of 5000 ns, falls back to 1000 ns, and climbs again, for " +
 			"ever",
 		Seen:  "kvm list, March 2021",
 		Guest: "deadline", Args: "mode=hlt distance=500000", IdleExit: 60_000, Deadlines: 600, Time: 600_000_000,
-		Knobs:   []Setting{{trace.KnobTuning, uint64(lapic.Tune5_3)}, {trace.KnobHaltPoll, off}},
+		Kernel: restarts.Since, Knobs: []Setting{{trace.KnobHaltPoll, off}},
 		Finding: "advance-reset", Cause: "idle-exit",
-		Rule:   "tuning-era=5.4: deltas beyond 10000 cycles are ignored",
-		repair: func(s *Scenario) { s.set(trace.KnobTuning, uint64(lapic.Tune5_4)) }},
+		Rule:   "kernel " + banded.Since.String() + " or later: deltas beyond 10000 cycles are ignored",
+		repair: func(s *Scenario) { s.Kernel = banded.Since }},
 
 	{Name: "stuck-on-hrtimer",
 		Text: "after a halt the timer stays on the hrtimer for good: each expiry costs a host interrupt, a " +
@@ -112,23 +119,23 @@ var table = []Scenario{
 	{Name: "lost-wakeup",
 		Text: "posted from interrupt context to the vCPU that is about to sleep on the same CPU: nobody wakes " +
 			"it",
-		Seen:  "kernel fdba608f15e2; 5.8 to 5.14",
+		Seen:  "kernel " + unshort.Commit + "; " + short.Since.String() + " to " + unshort.Since.Previous().String(),
 		Guest: "device", Args: "mode=hlt distance=4000 spread=9000", Deadlines: 6000, Time: 600_000_000,
-		MSI:     model.MSI{Every: 9007, Vector: 0xb0},
-		Knobs:   []Setting{{trace.KnobRunningShort, uint64(vmm.ShortcutAlways)}, {trace.KnobHaltPoll, off}},
+		MSI:    model.MSI{Every: 9007, Vector: 0xb0},
+		Kernel: unshort.Since.Previous(), Knobs: []Setting{{trace.KnobHaltPoll, off}},
 		Finding: "lost-wakeup",
-		Rule:    "running-shortcut=in-guest (5.19) or off",
-		repair:  func(s *Scenario) { s.set(trace.KnobRunningShort, uint64(vmm.ShortcutInGuest)) }},
+		Rule:    "a kernel that notifies the running vCPU like any other (" + unshort.Releases() + ")",
+		repair:  func(s *Scenario) { s.Kernel = unshort.Since }},
 
 	{Name: "missing-barrier",
 		Text: "the kick tax cut as posted reads the task pointer without a barrier: an expiry on another CPU " +
 			"is missed by a vCPU that goes to sleep",
 		Seen:  "S002 in review, October 2021",
 		Guest: "deadline", Args: "mode=hlt distance=300 spread=6000", IdleExit: 50, Faults: vmm.FaultLateStores, Deadlines: 20_000,
-		Time: 600_000_000,
+		Time: 600_000_000, Kernel: taxCut.Base,
 		Knobs: []Setting{{trace.KnobKick, uint64(vmm.KickKC)}, {trace.KnobPostedTimer, on}, {trace.KnobAdvance, off},
 			{trace.KnobExitsDisabled, mwaitInGuest}, {trace.KnobHaltPoll, off}},
 		Finding: "missing-barrier", Cause: "asleep-with-pending",
-		Rule:   "kick=kd: the barrier comes before the task pointer is read",
-		repair: func(s *Scenario) { s.set(trace.KnobKick, uint64(vmm.KickKD)) }},
+		Rule:   "kick=kd, as merged (" + stores.Commit + "): the barrier comes before the task pointer is read",
+		repair: func(s *Scenario) { s.Kernel = stores.Since; s.set(trace.KnobKick, uint64(vmm.KickKD)) }},
 }

@@ -81,11 +81,12 @@ const (
 	TuneReset         // per vCPU; beyond the ceiling the advance starts anew
 	TuneBand          // steps of an eighth of the error, outside a band none
 	TuneSwitch        // the same, and the advance can only be on or off
+	TuneNone          // none: the advance is a fixed number
 	NumTunings        // number of tunings
 )
 
 // TuningNames names the tunings.
-var TuningNames = []string{"bad", "4.20", "5.2", "5.3", "5.4", "6.10"}
+var TuningNames = []string{"bad", "4.20", "5.2", "5.3", "5.4", "6.10", "none"}
 
 // String returns the name.
 func (t Tuning) String() string { return name(TuningNames, int(t)) }

@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
-	"codeberg.org/ticktrap/ticktrap/lapic"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
 // Up to 5.7 an expiry on the vCPU's own thread is left pending, even with APICv.
-func TestEraChoosesTheTimerCode(t *testing.T) {
+func TestKernelChoosesTheTimerCode(t *testing.T) {
 	const n = 200
 	prof, err := LoadProfile("generic")
 	if err != nil {
@@ -27,16 +27,20 @@ func TestEraChoosesTheTimerCode(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		era    lapic.Era
-		header string
+		kernel string
 		direct uint64
 	}{
-		{"default", lapic.BadEra, "", n}, {"the default by name", DefaultEra, "", n},
-		{"before direct injection", lapic.Era5_6, "5.6", 0}, {"with it", lapic.Era5_8, "5.8", n},
+		{"the default", "6.12", n},
+		{"before direct injection", "5.7", 0}, {"with it", "5.8", n},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			name, err := kernel.Parse(tt.kernel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			host := kernel.At(name.Release, kernel.Intel)
 			var st trace.State
-			e, err := New(Config{Guest: img, VCPUs: 1, Profile: prof, Knobs: vmm.DefaultKnobs(), Era: tt.era},
+			e, err := New(Config{Guest: img, VCPUs: 1, Profile: prof, Knobs: vmm.KnobsOf(&host), Kernel: host},
 				trace.SinkFunc(func(ev trace.Event) { st.Apply(&ev) }))
 			if err != nil {
 				t.Fatal(err)
@@ -44,8 +48,8 @@ func TestEraChoosesTheTimerCode(t *testing.T) {
 			h := e.Header()
 			st.Reset(&h)
 			e.Run(clock.Never, func() bool { return st.Deadlines.Count() >= n })
-			if h.LAPICEra != tt.header {
-				t.Errorf("the header says era %q, want %q", h.LAPICEra, tt.header)
+			if h.Kernel != tt.kernel {
+				t.Errorf("the header says %q, want %q", h.Kernel, tt.kernel)
 			}
 			equal(t, "direct expiries", st.Expiries[trace.RouteDirect], tt.direct)
 		})
