@@ -208,6 +208,15 @@ func (r *rig) count(k trace.Kind) (n int) {
 	return n
 }
 
+// on makes the rig's host follow another release, with the knobs as they are.
+func (r *rig) on(release string) {
+	r.m.cfg.Kernel = kernelOf(r.t, release)
+	r.m.follow()
+	for i := range r.m.vcpus {
+		r.m.vcpus[i].apic.Config.Rules = r.m.cfg.Kernel.LAPIC
+	}
+}
+
 // kernelOf is a release on Intel's CPUs.
 func kernelOf(t *testing.T, release string) kernel.Kernel {
 	t.Helper()

@@ -38,11 +38,11 @@ func (m *Machine) tryFast(p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathRe
 		return trace.FastNone, trace.ClauseNoHandler
 	}
 	if r.Gated {
-		if !v.apicv {
-			return trace.FastNone, trace.ClauseAPICvOff
+		c := m.first(p, v, m.st.pred.gate)
+		if c != trace.ClauseAPICvOff {
+			m.spend(p, trace.PhaseExitTest)
 		}
-		m.spend(p, trace.PhaseExitTest)
-		if c := m.exitRequest(p, v); c != trace.ClauseNone {
+		if c != trace.ClauseNone {
 			return trace.FastNone, c
 		}
 	}
@@ -97,8 +97,8 @@ func fastWRMSR(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathR
 	return trace.FastNone, trace.ClauseOtherMSR
 }
 
-func fastDeadline(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
-	if _, c := m.hv(v); c != trace.ClauseNone && r.DeadlineHV {
+func fastDeadline(m *Machine, p PCPU, v *vcpu, _ *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
+	if c := m.first(p, v, m.st.pred.deadline); c != trace.ClauseNone {
 		return trace.FastNone, c
 	}
 	m.spend(p, trace.PhaseMSR)
@@ -109,11 +109,7 @@ func fastDeadline(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.Fastpa
 }
 
 func fastICR(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
-	if !v.apic.X2APIC() {
-		return trace.FastNone, trace.ClauseNotX2APIC
-	}
-	icr := lapic.ICR(v.exit.Data)
-	if c := fastICRClause(icr, r); c != trace.ClauseNone {
+	if c := m.first(p, v, m.st.pred.icr); c != trace.ClauseNone {
 		return trace.FastNone, c
 	}
 	m.spend(p, trace.PhaseMSR)
@@ -125,41 +121,17 @@ func fastICR(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathRes
 	return r.ICR, trace.ClauseNone
 }
 
-// fastICRClause is the first condition on an ICR that fails.
-func fastICRClause(icr lapic.ICR, r *kernel.Fastpath) trace.Clause {
-	switch {
-	case r.MapICR:
-		if icr.Shorthand() == lapic.ToSelf {
-			return trace.ClauseNone
-		}
-		if icr.Shorthand() != lapic.NoShorthand || icr.Dest(true) == 0xffffffff {
-			return trace.ClauseWouldBlock
-		}
-		return trace.ClauseNone
-	case icr.Delivery() != lapic.Fixed:
-		return trace.ClauseNotFixed
-	case icr.Shorthand() != lapic.NoShorthand:
-		return trace.ClauseShorthand
-	case icr&lapic.ICRLogical != 0:
-		return trace.ClauseLogical
-	case icr.Dest(true) == 0xffffffff && !r.Broadcast:
-		return trace.ClauseBroadcast
-	}
-	return trace.ClauseNone
-}
-
 // fastPreemptionTimer is handle_fastpath_preemption_timer. With HVOther an exit
 // that is no expiry is finished in the fastpath too.
 func fastPreemptionTimer(m *Machine, p PCPU, v *vcpu, r *kernel.Fastpath) (trace.FastpathResult, trace.Clause) {
-	switch {
-	case v.hv.softDisabled && r.HVOther:
+	if r.HVOther && v.hv.softDisabled {
 		return trace.FastReenter, trace.ClauseNone
-	case v.hv.forced && r.HVOther:
-		return trace.FastHandled, trace.ClauseImmediateExit
-	case v.hv.forced:
-		return trace.FastNone, trace.ClauseImmediateExit
-	case v.hv.softDisabled:
-		return trace.FastNone, trace.ClauseSoftDisabled
+	}
+	if c := m.first(p, v, m.st.pred.timer); c != trace.ClauseNone {
+		if r.HVOther {
+			return trace.FastHandled, c
+		}
+		return trace.FastNone, c
 	}
 	m.hvExpired(p, v)
 	return trace.FastReenter, trace.ClauseNone

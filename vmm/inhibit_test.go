@@ -17,7 +17,7 @@ func TestExpiryWaitsForADisabledAPIC(t *testing.T) {
 	}{{"5.14", trace.RouteLost, false}, {"6.10", trace.RoutePending, true}} {
 		r := newRig(t, 1, func(k *Knobs) { k.Advance = 0 })
 		v := &r.m.vcpus[0]
-		v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
+		r.on(tt.era)
 		r.msr(0, lapic.MSRDeadline, 5000)
 		base := v.apic.Base
 		r.msr(0, lapic.MSRBase, base&^(lapic.BaseEnable|lapic.BaseX2APIC))
@@ -63,7 +63,7 @@ func TestGuestInhibitsAPICv(t *testing.T) {
 			r := newRig(t, 2, nil)
 			for i := range r.m.vcpus { // xAPIC mode
 				v := &r.m.vcpus[i]
-				v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
+				r.on(tt.era)
 				r.msr(i, lapic.MSRBase, v.apic.Base&^(lapic.BaseEnable|lapic.BaseX2APIC))
 				r.msr(i, lapic.MSRBase, v.apic.Base|lapic.BaseEnable)
 			}

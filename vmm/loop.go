@@ -168,21 +168,7 @@ func (m *Machine) cancelEntry(p PCPU, v *vcpu) {
 //
 // Source: arch/x86/kvm/x86.c, kvm_vcpu_exit_request; S004 calls it
 // kvm_need_cancel_enter_guest.
-func (m *Machine) exitRequest(p PCPU, v *vcpu) trace.Clause {
-	switch {
-	case v.mode == trace.ExitingGuestMode:
-		return trace.ClauseModeExiting
-	case v.requests != 0:
-		return trace.ClauseRequest
-	case m.cfg.Real: // the kernel looks at those
-		return trace.ClauseNone
-	case m.host.NeedResched(p, v.id):
-		return trace.ClauseNeedResched
-	case m.host.SignalPending(p, v.id):
-		return trace.ClauseSignal
-	}
-	return trace.ClauseNone
-}
+func (m *Machine) exitRequest(p PCPU, v *vcpu) trace.Clause { return m.first(p, v, m.st.pred.test) }
 
 // stepEntry is vmx_vcpu_run up to the guest's first instruction. Every entry goes
 // the way from the early place of the wait to the late one, wherever the wait is. The

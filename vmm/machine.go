@@ -83,6 +83,7 @@ type Machine struct {
 type shared struct {
 	knobs Knobs
 	fast  kernel.Fastpath // what knobs.Fastpath stands for
+	pred  predicates
 	// loaded is kvm_running_vcpu: the vCPU loaded on each host CPU, or −1.
 	loaded [maxPCPUs]int8
 	// offset is the common line minus the host TSC.
@@ -206,7 +207,7 @@ func New(cfg Config) (*Machine, error) {
 		m.plain = plainExit
 	}
 	m.st.knobs = cfg.Knobs
-	m.st.fast = cfg.Kernel.FastpathAs(cfg.Knobs.Fastpath)
+	m.follow()
 	for i := range m.st.loaded {
 		m.st.loaded[i] = -1
 	}

@@ -111,7 +111,7 @@ func TestInitTellsOfTheTimer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, 2, nil)
 			v := &r.m.vcpus[1]
-			v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
+			r.on(tt.era)
 			tt.arm(r)
 			if v.backing == trace.BackNone {
 				t.Fatal("not armed")

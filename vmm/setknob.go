@@ -106,7 +106,7 @@ func (m *Machine) SetKnob(n trace.Knob, value uint64) error {
 		case trace.KnobAPICv:
 			m.request(p, v, ReqAPICvUpdate)
 		case trace.KnobFastpath:
-			m.st.fast = m.cfg.Kernel.FastpathAs(m.st.knobs.Fastpath)
+			m.follow()
 		case trace.KnobAdvance, trace.KnobTuning:
 			m.setAdvance(v)
 		case trace.KnobVMEntryAdvance:

@@ -11,34 +11,13 @@ import (
 //
 // Source: arch/x86/kvm/lapic.c, kvm_can_use_hv_timer.
 func (m *Machine) hv(v *vcpu) (lapic.HV, trace.Clause) {
-	c := trace.ClauseNone
-	switch {
-	case !m.host.HasPreemptionTimer():
-		c = trace.ClauseNoHVTimer
-	case !m.st.knobs.PreemptionTimer:
-		c = trace.ClauseHVOff
-	case m.st.knobs.ExitsDisabled&DisableMWAIT != 0:
-		c = trace.ClauseMWAITInGuest
-	case m.canPost(v):
-		c = trace.ClausePostable
-	}
+	c := m.first(v.pcpu, v, m.st.pred.hv)
 	return lapic.HV{Usable: c == trace.ClauseNone, Multi: m.cfg.MultiShift}, c
 }
 
 // postClause is the first clause of kvm_can_post_timer_interrupt that fails. A
 // kernel without pi_inject_timer is one that has it off.
-func (m *Machine) postClause(v *vcpu) trace.Clause {
-	k := &m.st.knobs
-	switch {
-	case !k.PostedTimer || !m.cfg.Kernel.Posted.Exists:
-		return trace.ClausePIOff
-	case !v.apicv:
-		return trace.ClauseAPICvOff
-	case m.cfg.Kernel.Posted.NeedsExits && k.ExitsDisabled&(DisableMWAIT|DisableHLT) == 0:
-		return trace.ClauseExitsOn
-	}
-	return trace.ClauseNone
-}
+func (m *Machine) postClause(v *vcpu) trace.Clause { return m.first(v.pcpu, v, m.st.pred.post) }
 
 func (m *Machine) canPost(v *vcpu) bool { return m.postClause(v) == trace.ClauseNone }
 
@@ -248,12 +227,7 @@ func (m *Machine) expireRoute(v *vcpu, callback bool) (trace.ExpireRoute, trace.
 	rules := &v.apic.Config.Rules
 	clause := trace.ClauseCallback
 	if !callback {
-		switch {
-		case !v.apicv:
-			clause = trace.ClauseAPICvOff
-		case !rules.DirectInject:
-			clause = trace.ClauseNoDirect
-		default:
+		if clause = m.first(v.pcpu, v, m.st.pred.direct); clause == trace.ClauseNone {
 			return trace.RouteDirect, trace.ClauseNone
 		}
 	}

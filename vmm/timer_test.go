@@ -14,7 +14,7 @@ func TestMissedPeriodsKeepTheirDeadlines(t *testing.T) {
 	const period = 1_000_000
 	for _, hv := range []bool{true, false} {
 		r := newRig(t, 1, func(k *Knobs) { k.PreemptionTimer, k.Advance = hv, 0 })
-		r.m.vcpus[0].apic.Config.Rules = kernelOf(t, "6.10").LAPIC
+		r.on("6.10")
 		r.msr(0, lapic.LVTT.MSR(), 1<<17|0x40)
 		r.msr(0, lapic.TDCR.MSR(), 0xb)
 		r.msr(0, lapic.TMICT.MSR(), period)
@@ -58,7 +58,7 @@ func TestExpiryOnTheThreadNamesItsClause(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRig(t, 1, func(k *Knobs) { k.APICv = tt.apicv })
-			r.m.vcpus[0].apic.Config.Rules = kernelOf(t, tt.era).LAPIC
+			r.on(tt.era)
 			r.msr(0, lapic.MSRDeadline, 1) // in the past
 			e, ok := r.last(trace.KindExpire)
 			if !ok {
@@ -81,7 +81,7 @@ func TestBusyEntryFieldForcesAnImmediateExit(t *testing.T) {
 	}{{"5.6", false}, {"5.8", true}, {"6.10", true}} {
 		r := newRig(t, 1, func(k *Knobs) { k.APICv = false })
 		v := &r.m.vcpus[0]
-		v.apic.Config.Rules = kernelOf(t, tt.era).LAPIC
+		r.on(tt.era)
 		v.queued = Event{Kind: EventException, Vector: 14}
 		v.apic.Accept(0x60, false)
 		v.requests |= ReqEvent
