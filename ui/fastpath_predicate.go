@@ -1,80 +1,57 @@
 package ui
 
 import (
+	"slices"
+
 	"codeberg.org/ticktrap/ticktrap/trace"
-	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
 )
 
-// fastTerms lists the terms of the fastpath's predicate for an exit under a rule
-// set, in the order in which the loop looks at them (vmm/fastpath.go). The first
-// part is the entry condition, the rest the handler's and the bail-out test's.
-func fastTerms(rules vmm.RuleSet, x *trace.ExitRecord) []trace.Clause {
-	if rules == vmm.RulesOff {
-		return []trace.Clause{trace.ClauseKnobOff}
+// fastpathOf is a set of fastpath handlers as the host's kernel has it.
+func (s *scene) fastpathOf(set rule.Fastpath) kernel.Fastpath {
+	host := kernel.At(kernel.Default, kernel.Intel)
+	if n, err := kernel.Parse(s.f.Header.Kernel); err == nil {
+		host = kernel.At(n.Release, kernel.Intel)
 	}
-	ts := []trace.Clause{trace.ClauseKnobOff, trace.ClauseNoHandler}
-	if rules == vmm.RulesS004 {
-		ts = append(ts, trace.ClauseAPICvOff)
-		ts = append(ts, exitTestTerms...)
-	}
-	own, ok := handlerTerms(rules, x)
-	if !ok {
-		return ts[:2]
-	}
-	ts = append(ts, own...)
-	if rules != vmm.RulesS004 {
-		ts = append(ts, exitTestTerms...)
-	}
-	return ts
+	return host.FastpathAs(set)
 }
 
-// exitTestTerms are those of kvm_vcpu_exit_request.
-var exitTestTerms = []trace.Clause{trace.ClauseModeExiting, trace.ClauseRequest, trace.ClauseNeedResched, trace.ClauseSignal}
-
-var hvTerms = []trace.Clause{trace.ClauseNoHVTimer, trace.ClauseMWAITInGuest, trace.ClausePostable}
-
-// handlerTerms are the terms of the exit's fastpath handler; ok is false if the
-// rule set has none for it.
-func handlerTerms(rules vmm.RuleSet, x *trace.ExitRecord) (ts []trace.Clause, ok bool) {
-	host := vmm.DefaultKernel()
-	f := host.FastpathAs(rules)
-	switch x.Reason {
-	case trace.ExitMSRWrite:
-		switch {
-		case x.Info1 == 0x6e0 && f.Deadline && !f.DeadlineHV:
-			return nil, true
-		case x.Info1 == 0x6e0 && f.Deadline:
-			return hvTerms, true
-		case x.Info1 == 0x830 && f.MapICR:
-			return []trace.Clause{trace.ClauseNotX2APIC, trace.ClauseNotFixed, trace.ClauseWouldBlock}, true
-		case x.Info1 == 0x830:
-			return []trace.Clause{trace.ClauseNotX2APIC, trace.ClauseNotFixed, trace.ClauseShorthand, trace.ClauseLogical,
-				trace.ClauseBroadcast}, true
-		}
-		return []trace.Clause{trace.ClauseOtherMSR}, true
-	case trace.ExitPreemptionTimer:
-		if f.HVOther {
-			return []trace.Clause{trace.ClauseImmediateExit}, f.HVTimer
-		}
-		return []trace.Clause{trace.ClauseImmediateExit, trace.ClauseSoftDisabled}, f.HVTimer
-	case trace.ExitHLT:
-		return []trace.Clause{trace.ClauseNotRunnable}, f.HLT
-	case trace.ExitINVD:
-		return nil, f.INVD
+// fastTerms is the predicate that the loop evaluates for an exit.
+func fastTerms(f *kernel.Fastpath, x *trace.ExitRecord) kernel.Predicate {
+	if f.Set == rule.FastOff {
+		return kernel.Predicate{trace.ClauseKnobOff}
 	}
-	return nil, false
+	return f.Fast(x.Reason, x.Info1)
+}
+
+// predicateOf is the predicate of a reason; for MSR writes that of all MSRs.
+func predicateOf(f *kernel.Fastpath, r trace.ExitReason) (p kernel.Predicate) {
+	if r != trace.ExitMSRWrite || f.Set == rule.FastOff {
+		return fastTerms(f, &trace.ExitRecord{Reason: r})
+	}
+	p = append(kernel.Predicate{trace.ClauseKnobOff, trace.ClauseNoHandler}, f.Gate()...)
+	for _, msr := range []uint64{0, 0x6e0, 0x830} {
+		own, _ := f.Handler(r, msr)
+		for _, c := range own {
+			if !slices.Contains(p, c) {
+				p = append(p, c)
+			}
+		}
+	}
+	if !f.Gated {
+		var host kernel.Kernel
+		p = append(p, host.ExitTest()...)
+	}
+	return p
 }
 
 // termWords says a term as the condition that has to hold.
-var termWords = map[trace.Clause]string{
-	trace.ClauseKnobOff: "fastpath on", trace.ClauseNoHandler: "a handler for this exit", trace.ClauseAPICvOff: "APICv active",
-	trace.ClauseModeExiting: "mode ≠ EXITING_GUEST_MODE", trace.ClauseRequest: "no request pending",
-	trace.ClauseNeedResched: "!need_resched", trace.ClauseSignal: "!signal_pending", trace.ClauseNoHVTimer: "hv timer present",
-	trace.ClauseMWAITInGuest: "MWAIT exits", trace.ClausePostable: "timer not postable", trace.ClauseNotX2APIC: "x2APIC mode",
-	trace.ClauseNotFixed: "fixed delivery", trace.ClauseWouldBlock: "map-based delivery possible",
-	trace.ClauseShorthand: "no shorthand", trace.ClauseLogical: "physical destination", trace.ClauseBroadcast: "not the broadcast",
-	trace.ClauseOtherMSR: "0x6e0 or 0x830", trace.ClauseImmediateExit: "!req_immediate_exit",
-	trace.ClauseSoftDisabled: "!hv_timer_soft_disabled", trace.ClauseNotRunnable: "still runnable",
+func termWords(c trace.Clause) string {
+	if t := kernel.TermOf(c); t.Holds != "" {
+		return t.Holds
+	}
+	return "not: " + clauseShort(c)
 }
 
 // term is one clause of a predicate and what is known of it.
@@ -101,7 +78,7 @@ func judge(ts []trace.Clause, failed trace.Clause) []term {
 		if c == failed {
 			st, state, found = termFailed, termNotReached, true
 		}
-		out = append(out, term{termWords[c], st})
+		out = append(out, term{termWords(c), st})
 	}
 	if !found { // the loop names a term that this table lacks
 		for i := range out {

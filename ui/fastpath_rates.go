@@ -43,7 +43,8 @@ func fastPredicate(s *scene, a area, r trace.ExitReason) {
 	x := &s.state().ExitStats[r]
 	a.cut(0, 0, a.w, label, "what "+showKnob(trace.KnobFastpath, uint64(rules))+" looks at, in order, and how often it failed first")
 	y, shown := 1, map[trace.Clause]bool{}
-	ts := predicateOf(rules, r)
+	f := s.fastpathOf(rules)
+	ts := predicateOf(&f, r)
 	for _, c := range slices.Concat(beyondPredicate(ts, x), ts) {
 		if y >= a.h {
 			return
@@ -54,24 +55,9 @@ func fastPredicate(s *scene, a area, r trace.ExitReason) {
 		shown[c] = true
 		n := x.Clauses[c]
 		a.right(10, y, pick(n > 0, warn, dim), group3(n))
-		a.cut(12, y, a.w-12, pick(n > 0, value, text), termOf(c))
+		a.cut(12, y, a.w-12, pick(n > 0, value, text), termWords(c))
 		y++
 	}
-}
-
-// predicateOf is the predicate of a reason; for MSR writes that of both MSRs.
-func predicateOf(rules vmm.RuleSet, r trace.ExitReason) []trace.Clause {
-	ts := fastTerms(rules, &trace.ExitRecord{Reason: r, Info1: 0x6e0})
-	if r != trace.ExitMSRWrite || rules == vmm.RulesOff {
-		return ts
-	}
-	icr, _ := handlerTerms(rules, &trace.ExitRecord{Reason: r, Info1: 0x830})
-	own, _ := handlerTerms(rules, &trace.ExitRecord{Reason: r, Info1: 0x6e0})
-	at := len(ts) - len(own) // where the handler's terms begin
-	if rules != vmm.RulesS004 {
-		at -= len(exitTestTerms)
-	}
-	return slices.Concat(ts[:at], []trace.Clause{trace.ClauseOtherMSR}, own, icr, ts[at+len(own):])
 }
 
 // beyondPredicate are the clauses that exits of a reason failed at and that the
@@ -83,15 +69,6 @@ func beyondPredicate(ts []trace.Clause, x *trace.ExitStats) (out []trace.Clause)
 		}
 	}
 	return out
-}
-
-// termOf says a clause as the condition that has to hold, or as what failed where
-// it has no such words.
-func termOf(c trace.Clause) string {
-	if w := termWords[c]; w != "" {
-		return w
-	}
-	return "not: " + clauseShort(c)
 }
 
 // fastTotals sums over all reasons.

@@ -250,7 +250,8 @@ func fastFacts(s *scene, x *trace.ExitRecord) [][]piece {
 		head = append(head, piece{" because " + clauseShort(x.Clause), text, 0})
 	}
 	lines := [][]piece{head}
-	for _, t := range judge(fastTerms(rules, x), x.Clause) {
+	f := s.fastpathOf(rules)
+	for _, t := range judge(fastTerms(&f, x), x.Clause) {
 		lines = append(lines, termPieces(t))
 	}
 	return append(lines, nil)

@@ -5,6 +5,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/keymap"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 )
 
@@ -86,6 +87,11 @@ func TestRegistersAreDecoded(t *testing.T) {
 
 func TestPredicateStopsAtTheFailingClause(t *testing.T) {
 	x := &trace.ExitRecord{Reason: trace.ExitMSRWrite, Info1: 0x6e0}
+	on := func(set vmm.RuleSet) *kernel.Fastpath {
+		host := kernel.At(kernel.Default, kernel.Intel)
+		f := host.FastpathAs(set)
+		return &f
+	}
 	tests := []struct {
 		name   string
 		rules  vmm.RuleSet
@@ -95,15 +101,16 @@ func TestPredicateStopsAtTheFailingClause(t *testing.T) {
 		after  int
 	}{
 		{"off", vmm.RulesOff, trace.ClauseKnobOff, 0, "fastpath on", 0},
-		{"as posted, APICv off", vmm.RulesS004, trace.ClauseAPICvOff, 2, "APICv active", 7},
-		{"5.15, MWAIT in guest", vmm.Rules515, trace.ClauseMWAITInGuest, 3, "MWAIT exits", 5},
+		{"as posted, APICv off", vmm.RulesS004, trace.ClauseAPICvOff, 2, "APICv active", 8},
+		{"5.15, MWAIT in guest", vmm.Rules515, trace.ClauseMWAITInGuest, 4, "MWAIT exits", 5},
+		{"5.15, timer off", vmm.Rules515, trace.ClauseHVOff, 3, "preemption_timer on", 6},
 		{"6.18, request", vmm.Rules618, trace.ClauseRequest, 3, "no request pending", 2},
 		{"unlisted", vmm.Rules618, trace.ClausePostable, 0, "not: the timer can be posted", 6},
 	}
 	for _, tt := range tests {
 		var n [3]int
 		words := ""
-		for _, tm := range judge(fastTerms(tt.rules, x), tt.failed) {
+		for _, tm := range judge(fastTerms(on(tt.rules), x), tt.failed) {
 			n[tm.state]++
 			if tm.state == termFailed {
 				words = tm.words
@@ -113,7 +120,7 @@ func TestPredicateStopsAtTheFailingClause(t *testing.T) {
 			t.Errorf("%s: held, failed, not reached = %v with %q, want %d, 1, %d with %q", tt.name, n, words, tt.held, tt.after, tt.words)
 		}
 	}
-	for _, tm := range judge(fastTerms(vmm.Rules515, x), trace.ClauseNone) {
+	for _, tm := range judge(fastTerms(on(vmm.Rules515), x), trace.ClauseNone) {
 		if tm.state != termHeld || tm.words == "" {
 			t.Errorf("nothing failed, but term %+v", tm)
 		}
