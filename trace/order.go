@@ -17,10 +17,12 @@ import (
 //	exit           is in the guest, or was not seen yet
 //	guest_irq      is not known to be in the host
 //	fastpath, msr, cost, halt, wake, inject, user_exit, user_entry
-//	               is not known to be in the guest
+//	               is not known to be in the guest; but the cost of taking a
+//	               notification is the guest's own
 //
 // Entries and exits of one vCPU do not go back in time. No vCPU enters after the
-// end; the step in which it comes may finish.
+// end; the step in which it comes may finish, and so may those of the other vCPUs that
+// were under way: each may enter once.
 type Order struct {
 	vcpus [MaxVCPUs]vcpuOrder
 	ended bool
@@ -29,6 +31,7 @@ type Order struct {
 type vcpuOrder struct {
 	where whereabouts
 	at    clock.TSC // of the last entry or exit
+	last  bool      // it has entered after the end
 }
 
 // whereabouts is whether a vCPU executes guest code.
@@ -47,8 +50,12 @@ var hostOnly = [numKinds]bool{KindFastpath: true, KindMSR: true, KindCost: true,
 // Check takes the next event. The error is one sentence that says why it cannot
 // come here; the order then stands where it stood.
 func (o *Order) Check(e *Event) error {
-	if o.ended && e.Kind == KindEntry {
-		return fmt.Errorf("%v after the end", e.Kind)
+	if o.ended && e.Kind == KindEntry && e.VCPU != NoCPU {
+		v := &o.vcpus[e.VCPU]
+		if v.last {
+			return fmt.Errorf("a second %v of vCPU %d after the end", e.Kind, e.VCPU)
+		}
+		v.last = true
 	}
 	switch e.Kind {
 	case KindEnd:
@@ -70,10 +77,24 @@ func (v *vcpuOrder) check(e *Event) error {
 		return v.move(e, inGuest, inHost)
 	case e.Kind == KindGuestIRQ && v.where == inHost:
 		return fmt.Errorf("guest_irq while vCPU %d is in the host", e.VCPU)
-	case hostOnly[e.Kind] && v.where == inGuest:
+	case hostOnly[e.Kind] && v.where == inGuest && !paysNotification(e):
 		return fmt.Errorf("%v while vCPU %d is in the guest", e.Kind, e.VCPU)
 	}
 	return nil
+}
+
+// paysNotification reports whether e is the cost of an interrupt that posts others, which
+// the guest takes without an exit.
+func paysNotification(e *Event) bool {
+	if e.Kind != KindCost {
+		return false
+	}
+	for _, w := range e.args() {
+		if a, b := UnpackCosts(w); a.Phase == PhaseNotify && a.Cycles > 0 || b.Phase == PhaseNotify && b.Cycles > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // move takes a vCPU across the border.

@@ -29,7 +29,13 @@ func TestOrder(t *testing.T) {
 		{"halt in the guest", []Event{ev(KindEntry, 0, 1), ev(KindHalt, 0, 2)}, "halt while vCPU 0 is in the guest"},
 		{"delivery to the guest", []Event{ev(KindEntry, 0, 1), ev(KindDeliver, 0, 2)}, ""},
 		{"after a gap", []Event{ev(KindExit, 0, 1), ev(KindLost, NoCPU, 2), ev(KindExit, 0, 3)}, ""},
-		{"after the end", []Event{ev(KindEnd, NoCPU, 1), ev(KindEntry, 0, 2)}, "entry after the end"},
+		{"after the end", []Event{ev(KindEnd, NoCPU, 1), ev(KindEntry, 0, 2), ev(KindExit, 0, 3), ev(KindEntry, 0, 4)},
+			"a second entry of vCPU 0 after the end"},
+		{"on the way at the end", []Event{ev(KindEnd, NoCPU, 1), ev(KindEntry, 0, 2), ev(KindEntry, 1, 2)}, ""},
+		{"cost of a notification", []Event{ev(KindEntry, 0, 1), {Kind: KindCost, VCPU: 0, TSC: 2,
+			A: PackCosts(PhaseCost{PhaseNotify, 500}, PhaseCost{PhasePIRSync, 40})}}, ""},
+		{"cost in the guest", []Event{ev(KindEntry, 0, 1), {Kind: KindCost, VCPU: 0, TSC: 2,
+			A: PackCosts(PhaseCost{PhasePrepare, 500}, PhaseCost{})}}, "cost while vCPU 0 is in the guest"},
 		{"the step finishes", []Event{ev(KindEnd, NoCPU, 1), ev(KindAPIC, 0, 2)}, ""},
 	}
 	for _, tt := range tests {

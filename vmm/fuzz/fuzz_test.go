@@ -61,6 +61,19 @@ func sweep(t *testing.T, kind string, inv []*Invariant) {
 	t.Logf("%d %s guests in %s, the slowest %s", n, kind, time.Since(start).Round(time.Millisecond), slowest.Round(time.Millisecond))
 }
 
+// What broke an invariant once: a guest that goes silent before the limit, a notification
+// whose cost the guest pays, and an end while other vCPUs are on their way into the guest.
+func TestWhatWasFoundStaysRepaired(t *testing.T) {
+	for _, find := range []struct {
+		kind    string
+		seed, n uint64
+	}{{"hostile", 1, 2}, {"timer", 100, 2}, {"timer", 100, 586}, {"hostile", 100, 292}, {"hostile", 100, 309}} {
+		if err := New(Generators[find.kind], find.seed, find.n).Check(invariants(t, Same), 500_000, nil); err != nil {
+			t.Errorf("%s guest %d of seed %d: %v", find.kind, find.n, find.seed, err)
+		}
+	}
+}
+
 // A stop is taken at once, whatever the guest does.
 func TestHostileGuestsCanBeStopped(t *testing.T) {
 	n := min(*cases, 40)
