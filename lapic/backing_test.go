@@ -116,6 +116,38 @@ func TestSoftDeadlineOverflowsAsTheKernelDoes(t *testing.T) {
 	}
 }
 
+// A deadline less than a nanosecond ahead is due now, and has not wrapped.
+func TestSoftDeadlineOfNoWholeNanosecond(t *testing.T) {
+	a := newDeadline(t, 0, inEra(Era4_19))
+	now := at(50_000)
+	a.WriteDeadline(now.Guest + 1) // 0.4 ns
+	if s := a.SoftStart(now); s != (Soft{Verdict: StartArmed, FireAt: now.Mono}) {
+		t.Errorf("SoftStart = %+v, want it armed for now", s)
+	}
+}
+
+func TestMessageOfAnICR(t *testing.T) {
+	for c, want := range map[ICR]Message{
+		0x00040: {Vector: 0x40, IPI: true},
+		0x04041: {Vector: 0x41, IPI: true, Assert: true},
+		0x0c542: {Vector: 0x42, IPI: true, Assert: true, Level: true, Delivery: INIT},
+		0x00843: {Vector: 0x43, IPI: true, Logical: true},
+	} {
+		if got := c.Message(true); got != want {
+			t.Errorf("%#x: %+v, want %+v", uint64(c), got, want)
+		}
+	}
+}
+
+func TestOutcomeThatIsNone(t *testing.T) {
+	if s := numOutcomes.String(); s != BadOutcome.String() {
+		t.Errorf("an outcome that is none is called %q", s)
+	}
+	if s := OutcomeIllegal.String(); s != "illegal-vector" {
+		t.Errorf("the last outcome is called %q", s)
+	}
+}
+
 func TestSoftDeadlineReportsMonotonicOverflow(t *testing.T) {
 	a := newDeadline(t, 0)
 	a.WriteDeadline(1_000_000_000)

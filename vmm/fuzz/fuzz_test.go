@@ -62,12 +62,13 @@ func sweep(t *testing.T, kind string, inv []*Invariant) {
 }
 
 // What broke an invariant once: a guest that goes silent before the limit, a notification
-// whose cost the guest pays, and an end while other vCPUs are on their way into the guest.
+// whose cost the guest pays, an end while other vCPUs are on their way into the guest, and one in the middle of a line.
 func TestWhatWasFoundStaysRepaired(t *testing.T) {
 	for _, find := range []struct {
 		kind    string
 		seed, n uint64
-	}{{"hostile", 1, 2}, {"timer", 100, 2}, {"timer", 100, 586}, {"hostile", 100, 292}, {"hostile", 100, 309}} {
+	}{{"hostile", 1, 2}, {"timer", 100, 2}, {"timer", 100, 586}, {"hostile", 100, 292}, {"hostile", 100, 309},
+		{"hostile", 100, 1012}} {
 		if err := New(Generators[find.kind], find.seed, find.n).Check(invariants(t, Same), 500_000, nil); err != nil {
 			t.Errorf("%s guest %d of seed %d: %v", find.kind, find.n, find.seed, err)
 		}
