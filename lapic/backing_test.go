@@ -230,6 +230,18 @@ func TestPreemptionTimerRange(t *testing.T) {
 	}
 }
 
+// What does not fit into 64 bits when it is scaled is out of range (u64_shl_div_u64).
+func TestPreemptionTimerScalingOverflow(t *testing.T) {
+	const ratio = 1 << 40
+	for ahead, want := range map[clock.TSC]Verdict{ratio << 16: StartRange, ratio<<16 + 1: StartRange, 1000: StartArmed} {
+		a := newDeadline(t, 0)
+		a.WriteDeadline(at(0).Guest + ahead)
+		if _, _, v := a.HVStart(at(0), HV{Usable: true, Multi: 5, Ratio: ratio, Frac: 48}); v != want {
+			t.Errorf("%d cycles ahead: %v, want %v", ahead, v, want)
+		}
+	}
+}
+
 func TestPreemptionTimerScaling(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -268,3 +268,23 @@ func TestApplyTakesAnything(t *testing.T) {
 		t.Errorf("%d vCPUs, want 8: the highest that an event named was 7", len(s.VCPUs))
 	}
 }
+
+// A deadline armed in the very cycle of a knob's turn counts for the new setting, and one
+// that is late by the whole band counts as late.
+func TestBoundsOfTheCountsOfLateness(t *testing.T) {
+	for _, tt := range []struct {
+		armed clock.TSC
+		late  clock.Cycles
+		since uint64
+		rate  uint64
+	}{{99, 5, 0, 0}, {100, 5, 1, 0}, {100, OnTimeBand - 1, 1, 0}, {100, OnTimeBand, 1, 1}, {101, OnTimeBand + 1, 1, 1}} {
+		var s State
+		s.Reset(testHeader())
+		s.Deadlines.KnobAt = 100
+		s.countLate(&s.VCPUs[0], &Chain{ArmAt: tt.armed, Late: tt.late, ISRAt: 1000})
+		if n, late := s.Deadlines.SinceKnob.Count(), uint64(s.Rates.at(1000).Late); n != tt.since || late != tt.rate {
+			t.Errorf("armed at %d, %d late: %d since the knob, %d late in the rates; want %d and %d", tt.armed, tt.late, n, late,
+				tt.since, tt.rate)
+		}
+	}
+}
