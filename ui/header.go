@@ -33,7 +33,7 @@ func presentHeader(s *scene, a area) {
 	a.pieces(0, 0, room, []piece{
 		{name, brand, 0}, {" ", text, 0}, {guest, value | strong, 0}, {argsWord(h.Args), dim, 7},
 		{"  ", text, 0}, {" " + word + " ", badge, 0}, {"  ", text, 0}, {"engine ", label, 2}, {h.Engine, value, 0},
-		{"  LAPIC in ", label, 1}, {h.LAPIC, value, 1}, {"  ", text, 3}, {vcpuCount(h), value, 3},
+		{"  LAPIC in ", label, 1}, {h.LAPIC, value, 1}, {"  ", text, 3}, {vcpuCount(h, len(s.state().VCPUs)), value, 3},
 		{seedWord(h), dim, 5}, {profileLabel(h), label, 6}, {h.Profile, value, 6},
 	})
 	a.pieces(a.w-right, 0, right, state)
@@ -90,8 +90,9 @@ func argsWord(args string) string {
 	return " " + args
 }
 
-func vcpuCount(h *trace.Header) string {
-	s := plural(h.VCPUs, "vCPU")
+// vcpuCount is how many vCPUs there are: an imported trace tells them by its events.
+func vcpuCount(h *trace.Header, seen int) string {
+	s := plural(max(h.VCPUs, seen), "vCPU")
 	if h.PCPUs > 0 {
 		s += " on " + plural(h.PCPUs, "pCPU")
 	}
@@ -136,7 +137,7 @@ func statePieces(st *vmm.Status) []piece {
 	case vmm.Paused:
 		ps = append(ps, piece{"‖ paused", paused, 0})
 	case vmm.Ended:
-		ps = append(ps, piece{"■ ended: " + endWords(st), paused, 0})
+		ps = append(ps, piece{"■ " + pickString(st.End == trace.BadEnd, "at ", "ended: ") + endWords(st), paused, 0})
 	default:
 		ps = append(ps, piece{"? starting", dim, 0})
 	}

@@ -108,7 +108,7 @@ func showKnob(k trace.Knob, v uint64) string {
 	if strings.HasSuffix(s, "ns") {
 		return group3(v) + " ns"
 	}
-	if k == trace.KnobKick {
+	if k == trace.KnobKick && v != trace.UnknownKnob {
 		return strings.ToUpper(s)
 	}
 	return s

@@ -215,6 +215,9 @@ func maskWords(v uint64, names []string) string {
 
 // endWords says how the guest stopped.
 func endWords(st *vmm.Status) string {
+	if st.End == trace.BadEnd { // a trace of a host does not tell how its guest stops
+		return "the end of the trace"
+	}
 	s := trace.EndNames[min(int(st.End), len(trace.EndNames)-1)]
 	if st.End == trace.EndExit || st.End == trace.EndShutdown {
 		s += ", status " + strconv.FormatUint(uint64(st.EndCode), 10)
