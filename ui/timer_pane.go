@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"strconv"
+
 	"codeberg.org/ticktrap/ticktrap/keymap"
+	"codeberg.org/ticktrap/ticktrap/trace"
 )
 
 var timerRoom = room{
@@ -31,7 +34,7 @@ func (p *timerPane) draw(s *scene, a area) {
 	p.off = min(p.off, max(n-fit, 0))
 	presentTimer(s, a, p.off, per)
 	if rest := n - p.off - fit; rest > 0 {
-		a.right(a.w, a.h-1, dim, " ↓ "+plural(rest, "more vCPU"))
+		a.right(a.w, a.h-1, dim, " ↓ "+plural(rest, "more vCPU")+sleepersWords(s))
 	}
 	used := min(n*per, a.h) + 1
 	if n > 0 && per == 6 && s.apicOf(0) != nil && a.h-used >= apicRows(n) {
@@ -47,6 +50,20 @@ func (p *timerPane) draw(s *scene, a area) {
 			presentAdvance(s, a.sub(0, used+9, a.w, rest-9))
 		}
 	}
+}
+
+// sleepersWords says how many vCPUs nobody has started.
+func sleepersWords(s *scene) string {
+	n := 0
+	for i := range s.state().VCPUs {
+		if mp := s.state().VCPUs[i].MP; mp == trace.MPUninitialized || mp == trace.MPInitReceived {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return ", " + strconv.Itoa(n) + " in all wait for SIPI"
 }
 
 func (p *timerPane) strip(s *scene, a area) { stripTimer(s, a) }

@@ -13,7 +13,19 @@ var timerColumns = []struct {
 }{{"vCPU", 5}, {"where", 16}, {"mode", 13}, {"vec", 5}, {"to go", 14}, {"", 12}, {"host", 5}, {"advance", 10},
 	{"delta", 14}, {"pend", 5}, {"IRR", 9}, {"ISR", 9}, {"PIR", 9}}
 
+// wholeColumns is the width of the columns that fit in w: none is cut.
+func wholeColumns(w int) (fit int) {
+	for _, c := range timerColumns {
+		if fit+c.w-1 > w {
+			break
+		}
+		fit += c.w
+	}
+	return fit
+}
+
 func timerTableHead(a area) {
+	a = a.sub(0, 0, wholeColumns(a.w), a.h)
 	x := 0
 	for _, c := range timerColumns {
 		a.text(x, 0, label, c.name)
@@ -22,6 +34,7 @@ func timerTableHead(a area) {
 }
 
 func timerTableRow(s *scene, a area, i int, v *trace.VCPU) {
+	a = a.sub(0, 0, wholeColumns(a.w), a.h)
 	where, st := whereWords(v)
 	x := 0
 	next := func(col int, st style, words string) {
@@ -40,7 +53,9 @@ func timerTableRow(s *scene, a area, i int, v *trace.VCPU) {
 	if v.Armed && v.Target != 0 {
 		left, frac := toGo(s, v)
 		next(4, pick(left < 0, late, value), s.span(left))
-		a.bar(x, 0, timerColumns[5].w-2, frac, chart)
+		if x < a.w {
+			a.bar(x, 0, timerColumns[5].w-2, frac, chart)
+		}
 		x += timerColumns[5].w
 	} else {
 		next(4, dim, "not armed")
