@@ -24,10 +24,14 @@ const (
 // acpiHeader is the size of an ACPI table's header.
 const acpiHeader = 36
 
-// Place writes the ACPI tables into guest RAM: RSDP, RSDT, XSDT, FADT, FACS,
-// DSDT and MADT. There is no HPET. Source of all layouts: ACPI 6.5, 5.2 "ACPI
+// Place writes what firmware leaves in guest RAM: the BIOS data areas, the MP
+// table, and the ACPI tables RSDP, RSDT, XSDT, FADT, FACS, DSDT and MADT. There
+// is no HPET. Source of all layouts: ACPI 6.5, 5.2 "ACPI
 // System Description Tables".
 func (b *Board) Place(mem vmm.Memory) error {
+	if err := placeBIOS(mem); err != nil {
+		return err
+	}
 	if err := mem.WriteAt(acpiTables(&b.cfg), ACPIBase); err != nil {
 		return fmt.Errorf("placing ACPI tables at %#x: %w", ACPIBase, err)
 	}
@@ -61,6 +65,10 @@ func acpiTables(c *Config) []byte {
 	}
 	rsdtAt := add(acpiTable("RSDT", 1, rsdt), 16)
 	xsdtAt := add(acpiTable("XSDT", 1, xsdt), 16)
+	for len(buf)%16 != 0 {
+		buf = append(buf, 0)
+	}
+	buf = append(buf, mpTable(c.VCPUs, ACPIBase+uint64(len(buf)))...)
 	copy(buf, "RSD PTR \x00TICKTR\x02")
 	binary.LittleEndian.PutUint32(buf[16:], uint32(rsdtAt))
 	binary.LittleEndian.PutUint32(buf[20:], 36)

@@ -58,6 +58,7 @@ type state struct {
 	ioapic   ioapic
 	pci      pci
 	testdev  testdev
+	crtc     crtc
 	sources  [numPins]uint8 // per interrupt line: which sources hold it high
 	post     uint8          // last byte written to the diagnostic port
 }

@@ -49,6 +49,7 @@ var portTable = []portRow{
 	{row{0xe0, 0xe3, "test scratch", "reads back what was written", vmm.InUser, true}, 4, scratchIn, scratchOut},
 	{row{0xe4, 0xe7, "test flush", "no effect: there is no shadow to flush", vmm.InUser, true}, 4, readsZero, ignores},
 	{row{0xf4, 0xf4, "debug exit", "write v: the guest ends with status 2v+1", vmm.InUser, false}, 4, readsZero, debugExitOut},
+	{row{0x3d4, 0x3d5, "CRTC", "index, data: registers read back what was written", vmm.InUser, false}, 2, crtcIn, crtcOut},
 	{row{0x3f8, 0x3ff, "serial", "16550A on IRQ 4", vmm.InUser, false}, 1, serialIn, serialOut},
 	{row{0x4d0, 0x4d1, "ELCR", "edge or level per IRQ", vmm.InKernel, false}, 1, elcrIn, elcrOut},
 	{row{0x510, 0x511, "fw_cfg", "selector, data: configuration items", vmm.InUser, false}, 2, fwcfgIn, fwcfgOut},

@@ -133,6 +133,8 @@ func (g *Image) reserved() []segment {
 		return nil
 	}
 	r := []segment{
+		{addr: 0x400, size: 0x100, what: "the BIOS data area"},
+		{addr: lowEnd, size: 0x400, what: "the extended BIOS data area"},
 		{addr: g.infoAt(), size: bootInfoSize, what: "the loader's boot information"},
 		{addr: firmwareBase, size: highBase - firmwareBase, what: "the ACPI tables"},
 	}

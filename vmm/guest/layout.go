@@ -2,7 +2,8 @@ package guest
 
 // The guest-physical layout that loaders and built-in guests share.
 //
-//	0x00000–0x00fff  free (real-mode vectors of a boot sector)
+//	0x00000–0x00fff  free (real-mode vectors of a boot sector), but for the BIOS
+//	                 data area at 0x400, which package board fills
 //	0x01000  BootGDT      null, code64, data, code32
 //	0x02000  BootPML4     identity map of 4 GiB in 2 MiB pages: PML4,
 //	0x03000  BootPDPT     PDPT,

@@ -36,6 +36,7 @@ const (
 // protocolReserved are the places that Linux' and PVH's protocols fill.
 func protocolReserved() []segment {
 	return []segment{
+		{addr: 0x400, size: 0x100, what: "the BIOS data area"},
 		{addr: BootGDT, size: BootPD + 4*0x1000 - BootGDT, what: "the loader's page tables"},
 		{addr: bootParams, size: 2 * 0x1000, what: "the loader's boot parameters"},
 		{addr: bootArgs, size: bootArgMax, what: "the command line"},
