@@ -117,6 +117,8 @@ func (s *State) fold(v *VCPU, e *Event) {
 		foldHostIRQ(s, v, e)
 	case KindExitInfo, KindHostTimer, KindInhibit, KindPLEWindow, KindStimerArm, KindStimerExpire, KindKernel:
 		// Kinds counts them.
+	case KindMissing:
+		foldMissing(s, v, e)
 	default:
 		panic("BUG: no fold for " + e.Kind.String())
 	}

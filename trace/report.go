@@ -71,8 +71,11 @@ type Report struct {
 	SamplesNS *ReportLateness `json:"guest_samples_ns"`
 	Marks     []ReportMark    `json:"bookmarks"`
 	End       ReportEnd       `json:"end"`
-	Lost      ReportLoss      `json:"lost"`
-	Warnings  []string        `json:"warnings"`
+	// Missing are the accesses to devices that the platform does not have, the
+	// first to each address.
+	Missing  []string   `json:"missing,omitempty"`
+	Lost     ReportLoss `json:"lost"`
+	Warnings []string   `json:"warnings"`
 }
 
 // ReportSpan is a length of guest time.
@@ -264,6 +267,9 @@ func NewReport(h *Header, s *State, warnings ...string) *Report {
 	r.End = ReportEnd{How: "running", Code: s.End.Code, Detail: s.End.Detail, TSC: uint64(s.End.At)}
 	if s.End.How != BadEnd {
 		r.End.How = s.End.How.String()
+	}
+	for i := range s.Missing[:s.NMissing] {
+		r.Missing = append(r.Missing, s.Missing[i].Words())
 	}
 	r.Lost = ReportLoss(s.Lost)
 	r.Warnings = append(append([]string{}, warnings...), s.warnings()...)

@@ -32,6 +32,13 @@ func (r *Report) Text() string {
 	t.costs()
 	t.samples()
 	t.knobs()
+	for i, m := range r.Missing {
+		name := ""
+		if i == 0 {
+			name = "no device"
+		}
+		t.line(name, m)
+	}
 	for _, w := range r.Warnings {
 		t.line("warning", w)
 	}

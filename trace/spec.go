@@ -53,6 +53,7 @@ const (
 	KindStimerExpire
 	KindDebugger
 	KindKernel
+	KindMissing
 	numKinds
 )
 
@@ -350,6 +351,12 @@ var Specs = [numKinds]Spec{
 			{"vendor", Enum, VendorNames, "the host CPU's"},
 			{"name0", Text, nil, "bytes 1–8 of its name, such as a distribution's release"},
 			{"name1", Text, nil, "bytes 9–16"}}},
+	KindMissing: {Name: "missing", Role: Derived, Doc: "the guest reached for a device that is not there; once for each address",
+		Fields: [4]Field{
+			{"address", Hex, nil, "port, or guest-physical address"},
+			{"how", Enum, MissingNames, "access"},
+			{"rip", Hex, nil, "guest RIP"},
+			{"value", Hex, nil, "what was written"}}},
 }
 
 func nameOf(names []string, v uint64) string {

@@ -66,6 +66,9 @@ type State struct {
 	Stretches Ring[Stretch]
 	Tasks     Ring[Task]
 	HostCPUs  [NoCPU]HostCPU
+	// Missing are the devices that the guest reached for in vain, NMissing of them.
+	Missing  [MissingMax]Missing
+	NMissing int
 
 	Lost Loss
 	Held Holds

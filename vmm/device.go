@@ -55,6 +55,14 @@ type Lines interface {
 	Exit(v uint32, powerOff bool)
 }
 
+// IRQLines is a Lines whose interrupt controllers are elsewhere: devices drive
+// them through it, and the bus's own see nothing.
+type IRQLines interface {
+	Lines
+	// IRQLine sets the level of an interrupt line, 0–23.
+	IRQLine(line uint8, level bool)
+}
+
 // Message is an interrupt message. Intel SDM vol. 3A, 10.11 "Message Signalled
 // Interrupts".
 type Message struct {

@@ -178,8 +178,11 @@ func (m *Machine) accessPort(p PCPU, v *vcpu, now clock.TSC) (where Where) {
 	if e.String && e.Write {
 		v.cpu.CompleteRead(0)
 	}
-	if where == InKernel {
+	switch where {
+	case InKernel:
 		m.st.kernIO++
+	case Unclaimed:
+		m.missing(p, v, false)
 	}
 	return where
 }
@@ -197,8 +200,21 @@ func handleMMIO(m *Machine, p PCPU, v *vcpu) {
 	} else {
 		val, where = m.bus.ReadMem(now, e.Addr, e.Size)
 	}
+	if where == Unclaimed {
+		m.missing(p, v, true)
+	}
 	v.cpu.CompleteRead(val)
 	m.payDevice(p, where)
+}
+
+// missing tells, once for an address, that the guest reached for a device that
+// is not there.
+func (m *Machine) missing(p PCPU, v *vcpu, memory bool) {
+	e := &v.exit
+	if !m.st.missed.First(trace.MissedKey(e.Addr, memory)) {
+		return
+	}
+	m.emit(p, v.id, trace.KindMissing, e.Addr, b2u(memory)<<1|b2u(e.Write), v.cpu.RIP(), b2u(e.Write)*e.Data)
 }
 
 // payDevice spends the cost of a device access by the place that emulates it.

@@ -102,6 +102,7 @@ type shared struct {
 	exits  uint64
 	kernIO uint64 // accesses to devices in the kernel, which have timers
 	devCPU PCPU   // where device emulation runs
+	missed trace.Misses
 }
 
 // The largest machine.

@@ -40,6 +40,7 @@ type Config struct {
 type Board struct {
 	cfg   Config
 	lines vmm.Lines
+	irqs  vmm.IRQLines // lines, if the interrupt controllers are elsewhere
 	ports []portRow
 	mems  []memRow
 	hot   *portRow // the row of the last port written: guests stay with one
@@ -78,6 +79,7 @@ func New(cfg Config, lines vmm.Lines) (*Board, error) {
 		cfg.Epoch = DefaultEpoch
 	}
 	b := &Board{cfg: cfg, lines: lines}
+	b.irqs, _ = lines.(vmm.IRQLines)
 	b.ports = rowsFor(portTable, cfg.TestDevice)
 	b.mems = rowsFor(memTable, cfg.TestDevice)
 	b.Reset()

@@ -35,6 +35,10 @@ func (b *Board) setIRQ(now clock.TSC, line uint8, source uint8, level bool) {
 
 // drive puts a level on a line's inputs at the interrupt controllers.
 func (b *Board) drive(now clock.TSC, line uint8, level bool) {
+	if b.irqs != nil {
+		b.irqs.IRQLine(line, level)
+		return
+	}
 	if line < 16 {
 		b.st.pic.setLine(line, level)
 		b.picUpdate()

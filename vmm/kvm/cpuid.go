@@ -16,6 +16,7 @@ const (
 	featureX2APIC      = 1 << 21 // leaf 1 ECX
 	featureTSCDeadline = 1 << 24 // leaf 1 ECX
 	featureMWAIT       = 1 << 3  // leaf 1 ECX
+	featureHypervisor  = 1 << 31 // leaf 1 ECX
 )
 
 // setCPUID gives the vCPU what KVM supports, with its APIC ID and the timer
@@ -49,7 +50,7 @@ func (c *CPU) adjustCPUID(e *cpuidEntry2) {
 	switch e.Function {
 	case leafFeatures:
 		e.EBX = e.EBX&0x0000ffff | uint32(c.id)<<24 | uint32(c.vm.opts.VCPUs)<<16
-		e.ECX |= featureX2APIC | featureTSCDeadline
+		e.ECX |= featureX2APIC | featureTSCDeadline | featureHypervisor
 		e.ECX &^= featureMWAIT
 		if c.vm.opts.Hide.X2APIC {
 			e.ECX &^= featureX2APIC

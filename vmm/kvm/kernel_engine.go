@@ -54,6 +54,7 @@ type kernelEngine struct {
 	code   uint32
 	detail uint64
 	told   bool // the end has been handed on
+	missed trace.Misses
 	line   []byte
 	closed bool
 }
@@ -193,17 +194,30 @@ func (e *kernelEngine) turn(i int) {
 // access carries out a port or memory access that KVM does not emulate.
 func (e *kernelEngine) access(c *CPU, x *vmm.Exit) {
 	now := e.vm.Now()
+	var where vmm.Where
 	switch {
 	case x.Reason == vmm.ExitIO && x.Write:
-		e.board.Out(now, uint16(x.Addr), x.Size, uint32(x.Data))
+		where = e.board.Out(now, uint16(x.Addr), x.Size, uint32(x.Data))
 	case x.Reason == vmm.ExitIO:
-		v, _ := e.board.In(now, uint16(x.Addr), x.Size)
+		var v uint32
+		v, where = e.board.In(now, uint16(x.Addr), x.Size)
 		c.CompleteRead(uint64(v))
 	case x.Write:
-		e.board.WriteMem(now, x.Addr, x.Size, x.Data)
+		where = e.board.WriteMem(now, x.Addr, x.Size, x.Data)
 	default:
-		v, _ := e.board.ReadMem(now, x.Addr, x.Size)
+		var v uint64
+		v, where = e.board.ReadMem(now, x.Addr, x.Size)
 		c.CompleteRead(v)
+	}
+	if memory := x.Reason != vmm.ExitIO; where == vmm.Unclaimed && e.missed.First(trace.MissedKey(x.Addr, memory)) {
+		how, value := uint64(0), uint64(0)
+		if memory {
+			how = 2
+		}
+		if x.Write {
+			how, value = how|1, x.Data
+		}
+		e.emit(c.id, trace.KindMissing, x.Addr, how, x.RIP, value)
 	}
 }
 
@@ -273,6 +287,19 @@ func (e *kernelEngine) Message(vmm.Message) {}
 
 // SetINTR implements vmm.Lines.
 func (e *kernelEngine) SetINTR(bool) {}
+
+// IRQLine implements vmm.IRQLines: the interrupt controllers are KVM's. A line
+// that cannot be driven ends the guest.
+func (e *kernelEngine) IRQLine(line uint8, level bool) {
+	l := irqLevel{IRQ: uint32(line)}
+	if level {
+		l.Level = 1
+	}
+	if _, err := ioctlPtr(e.vm.fd, _KVM_IRQ_LINE, &l); err != nil {
+		e.notes = append(e.notes, fmt.Sprintf("the guest was ended: KVM does not drive interrupt line %d: %v", line, err))
+		e.finish(trace.EndError, 0, 0)
+	}
+}
 
 // PulseNMI implements vmm.Lines.
 func (e *kernelEngine) PulseNMI() {}
