@@ -43,6 +43,7 @@ var arrows = map[string]string{
 	"vmm/session":           "vmm trace trace/query internal/clock internal/crash",
 	"vmm/board":             "vmm internal/clock",
 	"vmm/guest":             "vmm internal/clock",
+	"vmm/guest/symbols":     "vmm",
 	"vmm/interp":            "vmm vmm/interp/softfloat internal/clock",
 	"vmm/interp/softfloat":  "",
 	"vmm/interp/interptest": "vmm vmm/interp internal/clock",

@@ -10,6 +10,7 @@ type Header struct {
 	Provenance Provenance
 	Guest      string // built-in name or file name
 	Args       string // --append
+	Inputs     string // --input, one a line
 	Initrd     string // file of the initial RAM disk, empty for none
 	GuestHash  string // SHA-256 of the image, hex
 	Seed       uint64

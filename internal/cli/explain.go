@@ -78,7 +78,7 @@ comes of it is printed.`,
 
 // liveOnly are the flags that say what --live runs. A recording's guest may be
 // named: its image can have moved.
-var liveOnly = []string{"append", "vcpus", "initrd", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "kernel", "reboot", "no-skip", "knob",
+var liveOnly = []string{"append", "vcpus", "initrd", "input", "mem", "hide", "engine", "lapic", "pcpus", "seed", "profile", "kernel", "reboot", "no-skip", "knob",
 	"at", "deadlines", "exits", "for", "timeout", "scenario", "repaired"}
 
 // checkFlags refuses values and flags that have no effect.
@@ -264,7 +264,7 @@ func (o *explainOptions) fromHeader(h *trace.Header, turns []rerun.Turn) *rerun.
 	if _, builtin := guest.Describe(h.Guest); builtin || again.guest == guest.Default {
 		again.guest = h.Guest // an image elsewhere is given by --guest
 	}
-	again.initrd = h.Initrd
+	again.initrd, again.inputs = h.Initrd, typed(h)
 	again.args, again.seed, again.profile, again.vcpus, again.pcpus = h.Args, h.Seed, h.Profile, h.VCPUs, h.PCPUs
 	again.kernel, again.hide, again.reboot = ranOn(h), hidden(h), h.Reboot
 	if h.MemMiB != 0 {

@@ -19,6 +19,7 @@ func (o *runOptions) guestFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.args, "append", "", "the guest's command line, or a built-in guest's parameters")
 	f.IntVar(&o.vcpus, "vcpus", 0, "virtual CPUs, 1 to 64 (default what the guest needs)")
 	f.StringVar(&o.initrd, "initrd", "", "initial RAM disk of a Linux kernel")
+	f.StringArrayVar(&o.inputs, "input", nil, "type at the serial port when the guest has written a pattern: TEXT@PATTERN, such as 'ls\\n@# ' (repeatable, in order)")
 	f.IntVar(&o.memMiB, "mem", 0, "guest memory in MiB, 16 to 3072 (default 128; 512 for Linux)")
 	f.StringSliceVar(&o.hide, "hide", nil, "CPU features to hide from the guest: x2apic, tsc-deadline")
 }

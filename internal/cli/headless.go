@@ -38,6 +38,10 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 	if o.scenario != "" {
 		bugs = watch(r)
 	}
+	funcs, err := o.startFunctions(r.Tee)
+	if err != nil {
+		return err
+	}
 	rec, err := o.startRecord(r)
 	if err != nil {
 		return err
@@ -61,6 +65,9 @@ func (o *runOptions) runHeadless(env *Env, r *session.Runner) (err error) {
 		fmt.Fprintf(env.Err, "ticktrap: note: %s\n", printable(n))
 	}
 	if err := o.print(env.Out, trace.NewReport(r.Header(), r.State())); err != nil {
+		return err
+	}
+	if err := o.printFunctions(env.Out, funcs, r.Engine()); err != nil {
 		return err
 	}
 	if end != nil {

@@ -28,7 +28,11 @@ func (o *runOptions) kvmFactory(knobs vmm.Knobs) (session.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := kvm.Config{Guest: img, Placement: place, VCPUs: o.vcpus, RAM: o.ram(img), Knobs: knobs,
+	inputs, err := parseInputs(o.inputs)
+	if err != nil {
+		return nil, err
+	}
+	cfg := kvm.Config{Inputs: inputs, Guest: img, Placement: place, VCPUs: o.vcpus, RAM: o.ram(img), Knobs: knobs,
 		TestDevice: true, Hide: hide, Untraced: o.untraced, Unobserved: o.untraced}
 	return func(sink trace.Sink) (vmm.Engine, error) {
 		e, err := kvm.New(cfg, sink)

@@ -16,6 +16,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/board"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 	"codeberg.org/ticktrap/ticktrap/vmm/kvm"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
@@ -27,6 +28,8 @@ type runOptions struct {
 	engine, lapic         string
 	guest, args           string
 	initrd                string
+	inputs                []string
+	symbols               string
 	vcpus, pcpus          int
 	memMiB                int
 	seed                  uint64
@@ -119,6 +122,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	o.timeoutFlag(f)
 	f.BoolVar(&o.json, "json", false, "print the report as one JSON document (with --headless)")
 	f.BoolVar(&o.quiet, "quiet", false, "do not print the guest's serial output (with --headless)")
+	f.StringVar(&o.symbols, "symbols", "", "count exits by guest function (with --headless): a System.map, a vmlinux, or \"kallsyms\" for what a Linux guest has in its memory")
 	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (with --headless, repeatable)")
 	f.StringVar(&o.record, "record", "", "record the session to a new file")
 	f.IntVar(&o.screen.fps, "fps", 0, "paint the screen at most so often a second (default 30, over ssh 8)")
@@ -161,7 +165,8 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"mem"}, o.memMiB < 16 || o.memMiB > 3072, fmt.Sprintf("want 16 to 3072 MiB, have %d", o.memMiB)},
 		{[]string{"pcpus"}, o.pcpus < 1 || o.pcpus > vmm.MaxVCPUs, vcpuRange},
 		{[]string{"speed"}, !(o.speed >= 0 && o.speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.speed)},
-		{[]string{"json", "quiet", "timeout", "assert", "strict"}, screen, "it needs --headless: the screen shows the run as it goes"},
+		{[]string{"json", "quiet", "timeout", "assert", "strict", "symbols"}, screen, "it needs --headless: the screen shows the run as it goes"},
+		{[]string{"symbols"}, o.json, "functions are in the report as text, not in --json"},
 		{[]string{"cast"}, o.headless, "it records the screen, and --headless has none"},
 		{[]string{"fps"}, o.headless, "it is for the screen, and --headless has none"},
 		{[]string{"fps"}, o.screen.fps < 1 || o.screen.fps > 120, "want 1 to 120 frames a second"},
@@ -169,7 +174,7 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"repaired"}, !scenario, "it needs --scenario"},
 		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},
 		{[]string{"kernel", "reboot"}, scenario, "a scenario brings its own"},
-		{[]string{"guest", "append", "vcpus", "pcpus", "initrd", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
+		{[]string{"guest", "append", "vcpus", "pcpus", "initrd", "input", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
 		{[]string{"lapic"}, model, "on the model the LAPIC is this program's own; it needs --engine=kvm"},
 		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced makes no events to count; use --for, or a guest that ends"},
 		{[]string{"untraced"}, model, "only with engine kvm: a model's time does not depend on who looks"},
@@ -268,7 +273,11 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 	if err != nil {
 		return model.Config{}, err
 	}
-	return model.Config{Kernel: host, Hide: hide, Reboot: reboot, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
+	inputs, err := parseInputs(o.inputs)
+	if err != nil {
+		return model.Config{}, err
+	}
+	return model.Config{Kernel: host, Hide: hide, Inputs: inputs, Reboot: reboot, Guest: img, VCPUs: o.vcpus, PCPUs: o.pcpus, RAM: o.ram(img), Seed: o.seed,
 		Profile: prof, Knobs: knobs, TestDevice: true, NoSkip: o.noSkip}, nil
 }
 
@@ -384,6 +393,18 @@ func parseTurns(at []string) ([]session.Turn, error) {
 		turns = append(turns, session.Turn{At: d, Knob: k, Value: v})
 	}
 	return turns, nil
+}
+
+// parseInputs reads the values of --input.
+func parseInputs(texts []string) (inputs []board.Input, err error) {
+	for _, s := range texts {
+		i, err := board.ParseInput(s)
+		if err != nil {
+			return nil, fail(ExitUsage, "--input: %w", err)
+		}
+		inputs = append(inputs, i)
+	}
+	return inputs, nil
 }
 
 // parseHide reads the values of --hide.

@@ -54,7 +54,7 @@ func recordedFactory(h *trace.Header) (session.Factory, error) {
 		make, err := s.Again(h)
 		return func(sink trace.Sink) (vmm.Engine, error) { return make(sink) }, err
 	}
-	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, initrd: h.Initrd, vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
+	o := runOptions{engine: "model", guest: h.Guest, args: h.Args, initrd: h.Initrd, inputs: typed(h), vcpus: h.VCPUs, pcpus: h.PCPUs, memMiB: h.MemMiB,
 		seed: h.Seed, profile: h.Profile, kernel: ranOn(h), hide: hidden(h), reboot: h.Reboot}
 	knobs := vmm.DefaultKnobs()
 	for k := trace.BadKnob + 1; k < trace.NumKnobs; k++ {
@@ -71,4 +71,9 @@ func ranOn(h *trace.Header) string { return cmp.Or(h.Kernel, kernel.Unrecorded.S
 // hidden are the values of --hide that a recorded run had.
 func hidden(h *trace.Header) []string {
 	return strings.FieldsFunc(h.Hide, func(r rune) bool { return r == ',' })
+}
+
+// typed are the values of --input that a recorded run had.
+func typed(h *trace.Header) []string {
+	return strings.FieldsFunc(h.Inputs, func(r rune) bool { return r == '\n' })
 }

@@ -34,6 +34,8 @@ type Config struct {
 	// TestDevice adds the unit tests' device: IRQ lines, a scratch port and a
 	// scratch page of device memory.
 	TestDevice bool
+	// Inputs are what is typed at the serial port.
+	Inputs []Input
 }
 
 // Board is the platform. It implements vmm.Bus.
@@ -60,6 +62,7 @@ type state struct {
 	pci      pci
 	testdev  testdev
 	crtc     crtc
+	typist   typist
 	sources  [numPins]uint8 // per interrupt line: which sources hold it high
 	post     uint8          // last byte written to the diagnostic port
 }

@@ -45,9 +45,9 @@ var resetJump = []byte{0xea, firmwareBase & 0xff, firmwareBase >> 8 & 0xff, 0x00
 // was reset to its guest. CMOS is battery-backed: its RAM stays, but for the
 // shutdown byte, which has been dealt with.
 func (b *Board) Reboot() {
-	ram := b.st.cmos.ram
+	ram, typist := b.st.cmos.ram, b.st.typist
 	b.Reset()
-	b.st.cmos.ram = ram
+	b.st.cmos.ram, b.st.typist = ram, typist
 	b.st.cmos.ram[shutdownByte] = 0
 	b.hot = nil
 }

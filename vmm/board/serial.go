@@ -85,6 +85,7 @@ func serialIn(b *Board, now clock.TSC, port uint16, _ uint8) uint32 {
 			v = s.rx[s.rxHead]
 			s.rxHead = (s.rxHead + 1) % uint8(len(s.rx))
 			s.rxLen--
+			b.typeOn(now)
 		}
 	case regIER:
 		v = s.ier
@@ -134,6 +135,7 @@ func serialOut(b *Board, now clock.TSC, port uint16, _ uint8, v32 uint32) {
 		default:
 			s.txPending = true
 			b.lines.Console(v)
+			b.hears(now, v)
 		}
 	case regIER:
 		if dlab {

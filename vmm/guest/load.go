@@ -16,15 +16,15 @@ const MaxFile = 512 << 20
 
 // Open reads and loads a guest file.
 func Open(path string, o Options) (*Image, error) {
-	data, err := readFile("guest", path)
+	data, err := ReadFile("guest", path)
 	if err != nil {
 		return nil, err
 	}
 	return Load(path, data, o)
 }
 
-// readFile reads a file that is what its name says, of at most MaxFile+1 bytes.
-func readFile(what, path string) ([]byte, error) {
+// ReadFile reads a file that is what its name says, of at most MaxFile+1 bytes.
+func ReadFile(what, path string) ([]byte, error) {
 	switch st, err := os.Stat(path); { // before it is opened: a pipe would wait for its writer
 	case err != nil:
 		return nil, fmt.Errorf("opening %s: %w", what, err)
@@ -68,7 +68,7 @@ func Load(name string, data []byte, o Options) (*Image, error) {
 	}
 	var err error
 	if o.Initrd != "" {
-		if g.disk, err = readFile("initial RAM disk", o.Initrd); err != nil {
+		if g.disk, err = ReadFile("initial RAM disk", o.Initrd); err != nil {
 			return nil, err
 		}
 		if len(g.disk) == 0 || len(g.disk) > MaxFile {

@@ -5,6 +5,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
+	"codeberg.org/ticktrap/ticktrap/vmm/board"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	TestDevice bool
 	// Hide are features that the guest's CPUID does not show.
 	Hide vmm.Features
+	// Inputs are what is typed at the serial port.
+	Inputs []board.Input
 }
 
 // Placement is where the local APICs are.

@@ -123,7 +123,7 @@ func (e *loopEngine) setUp(cure DeadlineCure) error {
 		return err
 	}
 	e.board, err = board.New(board.Config{VCPUs: n, RAM: e.cfg.RAM, Hz: e.vm.Hz(), Start: e.vm.Now(),
-		Epoch: time.Now().Unix(), TestDevice: e.cfg.TestDevice}, e.m)
+		Epoch: time.Now().Unix(), TestDevice: e.cfg.TestDevice, Inputs: e.cfg.Inputs}, e.m)
 	if err != nil {
 		return err
 	}
@@ -415,7 +415,7 @@ func (c *Config) header(vm *VM) trace.Header {
 	g := c.Guest
 	return trace.Header{Engine: "kvm", LAPIC: c.Placement.String(), Provenance: trace.Measured, Guest: g.Name, Args: g.Args,
 		Initrd: g.Initrd, GuestHash: hex.EncodeToString(g.SHA256[:]), Hz: vm.Hz(), VCPUs: c.VCPUs, PCPUs: c.VCPUs,
-		MemMiB: int(c.RAM >> 20), Hide: c.Hide.String(), Knobs: c.Knobs.Values(), Host: hostSentence(vm.sys)}
+		MemMiB: int(c.RAM >> 20), Hide: c.Hide.String(), Inputs: board.InputLines(c.Inputs), Knobs: c.Knobs.Values(), Host: hostSentence(vm.sys)}
 }
 
 // Close implements vmm.Engine.

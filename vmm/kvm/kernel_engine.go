@@ -117,7 +117,7 @@ func (e *kernelEngine) options() Options {
 func (e *kernelEngine) setUp() error {
 	var err error
 	e.board, err = board.New(board.Config{VCPUs: e.cfg.VCPUs, RAM: e.cfg.RAM, Hz: e.vm.Hz(), Start: e.vm.Now(),
-		Epoch: time.Now().Unix(), TestDevice: e.cfg.TestDevice}, e)
+		Epoch: time.Now().Unix(), TestDevice: e.cfg.TestDevice, Inputs: e.cfg.Inputs}, e)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	TestDevice bool
 	// Hide are features that CPUID does not show and the machine does not have.
 	Hide vmm.Features
+	// Inputs are what is typed at the serial port.
+	Inputs []board.Input
 	// NoSkip executes busy-waits and loops that fill memory instruction by
 	// instruction.
 	NoSkip bool
@@ -88,7 +90,7 @@ func New(cfg Config, sink trace.Sink) (*Engine, error) {
 		return nil, err
 	}
 	e.board, err = board.New(board.Config{VCPUs: cfg.VCPUs, RAM: cfg.RAM, Hz: cfg.Profile.Hz,
-		TestDevice: cfg.TestDevice}, e.m)
+		TestDevice: cfg.TestDevice, Inputs: cfg.Inputs}, e.m)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +264,7 @@ func (e *Engine) Header() trace.Header {
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
 		Args: e.cfg.Guest.Args, Initrd: e.cfg.Guest.Initrd, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
-		MemMiB: int(e.cfg.RAM >> 20), Kernel: e.cfg.Kernel.Release.String(), Hide: e.cfg.Hide.String(), Reboot: reboot,
+		MemMiB: int(e.cfg.RAM >> 20), Kernel: e.cfg.Kernel.Release.String(), Hide: e.cfg.Hide.String(), Reboot: reboot, Inputs: board.InputLines(e.cfg.Inputs),
 		Knobs: k.Values(), Host: e.cfg.Profile.Text}
 }
 
