@@ -714,3 +714,19 @@ func (e *Event) Kernel() KernelArgs { return KernelArgs{e.A, Vendor(byteOf(e.B))
 func (x KernelArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
 	return Event{TSC: at, Kind: KindKernel, VCPU: vcpu, PCPU: pcpu, A: x.Release, B: uint64(x.Vendor), C: x.Name0, D: x.Name1}
 }
+
+// MissingArgs holds the arguments of a missing event: the guest reached for a device that is not there; once for each address.
+type MissingArgs struct {
+	Address uint64 // port, or guest-physical address
+	How     uint64 // access
+	RIP     uint64 // guest RIP
+	Value   uint64 // what was written
+}
+
+// Missing reads e as a missing event.
+func (e *Event) Missing() MissingArgs { return MissingArgs{e.A, e.B, e.C, e.D} }
+
+// Event makes an event of x.
+func (x MissingArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
+	return Event{TSC: at, Kind: KindMissing, VCPU: vcpu, PCPU: pcpu, A: x.Address, B: x.How, C: x.RIP, D: x.Value}
+}

@@ -48,8 +48,8 @@ func (m *Misses) First(key uint64) bool {
 }
 
 func foldMissing(s *State, _ *VCPU, e *Event) {
-	if s.NMissing < MissingMax {
-		s.Missing[s.NMissing] = Missing{e.A, uint8(e.B & 3), e.C, e.D}
+	if x := e.Missing(); s.NMissing < MissingMax {
+		s.Missing[s.NMissing] = Missing{x.Address, uint8(x.How & 3), x.RIP, x.Value}
 		s.NMissing++
 	}
 }
