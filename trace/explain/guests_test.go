@@ -48,9 +48,7 @@ func TestMistakesOfGuestsAreNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []explain.Finding
-			for _, x := range w.Findings(r.State()) {
-				got = append(got, x)
-			}
+			got = append(got, w.Findings(r.State())...)
 			if len(got) != 1 || got[0].ID != tt.id || !strings.Contains(got[0].Words, tt.words) || got[0].Rule == "" {
 				t.Errorf("found %+v, want %s: %s", got, tt.id, tt.words)
 			}

@@ -52,7 +52,7 @@ func TestPageGivesRecordsWithTheirTimes(t *testing.T) {
 	p := (&page{}).small(5, 'a', 'b', 'c', 'd').
 		word(7<<5|typeTimeExtend).word(2). // 2 << 27 + 7
 		small(1, 'e', 'f', 'g', 'h').
-		word(3<<5 | 0).word(4 + 8) // a long record: its length is in the next word
+		word(3 << 5).word(4 + 8) // a long record: its length is in the next word
 	p.body = append(p.body, "longdata"...)
 	p.word(9<<5|typePadding).word(8).word(0xdead). // a record that was discarded
 							small(1, 'i', 'j', 'k', 'l').
