@@ -25,6 +25,9 @@ type Header struct {
 	// turned away from it perhaps; empty if it is not known. Hide are the features
 	// that the CPU did without, names joined by commas.
 	Kernel, Hide string
+	// Deviates names the rules that were turned away from Kernel at the start, as
+	// NAME=VALUE joined by commas: then the run follows the rules of no kernel.
+	Deviates string
 	// Reboot says what a reset did to the run, empty for what it does by default.
 	Reboot string
 	// Host is a sentence about the machine: kernel and CPU, or the profile.

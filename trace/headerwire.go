@@ -29,12 +29,13 @@ type headerWire struct {
 	Initrd     string   `json:"initrd,omitempty"`
 	Reboot     string   `json:"reboot,omitempty"`
 	Inputs     string   `json:"inputs,omitempty"`
+	Deviates   string   `json:"deviates,omitempty"`
 }
 
 func encodeHeader(h *Header) ([]byte, error) {
 	return json.Marshal(headerWire{h.Engine, h.LAPIC, h.Provenance.String(), h.Guest, h.Args, h.GuestHash, h.Seed,
 		h.Profile, uint64(h.Hz), h.VCPUs, h.PCPUs, h.Knobs[:], h.Host, h.MemMiB,
-		h.Kernel, h.Hide, h.Initrd, h.Reboot, h.Inputs})
+		h.Kernel, h.Hide, h.Initrd, h.Reboot, h.Inputs, h.Deviates})
 }
 
 func decodeHeader(p []byte) (h Header, err error) {
@@ -47,7 +48,7 @@ func decodeHeader(p []byte) (h Header, err error) {
 	}
 	h = Header{Engine: w.Engine, LAPIC: w.LAPIC, Guest: w.Guest, Args: w.Args, GuestHash: w.GuestHash, Seed: w.Seed,
 		Profile: w.Profile, Hz: clock.Hz(w.Hz), VCPUs: w.VCPUs, PCPUs: w.PCPUs, Host: w.Host, MemMiB: w.MemMiB,
-		Kernel: w.Kernel, Hide: w.Hide, Initrd: w.Initrd, Reboot: w.Reboot, Inputs: w.Inputs}
+		Kernel: w.Kernel, Hide: w.Hide, Initrd: w.Initrd, Reboot: w.Reboot, Inputs: w.Inputs, Deviates: w.Deviates}
 	for p := Measured; int(p) < len(provenanceNames); p++ {
 		if p.String() == w.Provenance {
 			h.Provenance = p

@@ -21,6 +21,7 @@ type Report struct {
 	Engine     string `json:"engine"`
 	LAPIC      string `json:"lapic"`
 	Kernel     string `json:"kernel,omitempty"`
+	Deviates   string `json:"kernel_deviates,omitempty"`
 	Hide       string `json:"hide,omitempty"`
 	Provenance string `json:"provenance"`
 	// ProvenanceOf says for each section where its figures come from: the run's
@@ -239,7 +240,7 @@ func (r *Report) JSON() ([]byte, error) {
 // NewReport summarises s, the state of the run that h describes. Warnings about
 // the source of the events (a damaged recording, say) are added to its own.
 func NewReport(h *Header, s *State, warnings ...string) *Report {
-	r := &Report{Format: ReportFormat, Engine: h.Engine, LAPIC: h.LAPIC, Kernel: h.Kernel, Hide: h.Hide,
+	r := &Report{Format: ReportFormat, Engine: h.Engine, LAPIC: h.LAPIC, Kernel: h.Kernel, Deviates: h.Deviates, Hide: h.Hide,
 		Provenance: h.Provenance.String(),
 		Guest:      h.Guest, GuestHash: h.GuestHash, Args: h.Args, Seed: h.Seed, Profile: h.Profile, Host: h.Host,
 		Hz: uint64(h.Hz), VCPUs: len(s.VCPUs), PCPUs: h.PCPUs, Events: uint64(s.Events)}

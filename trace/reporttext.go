@@ -73,6 +73,9 @@ func (t *reportText) head() {
 	lapic := r.LAPIC
 	if r.Kernel != "" {
 		lapic += ", kernel " + printable(r.Kernel)
+		if r.Deviates != "" {
+			lapic += " with " + printable(strings.ReplaceAll(r.Deviates, ",", ", ")) + ": no kernel"
+		}
 	}
 	if r.Hide != "" {
 		lapic += ", without " + strings.ReplaceAll(r.Hide, ",", " and ")

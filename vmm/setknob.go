@@ -32,6 +32,29 @@ func KnobsOf(k *kernel.Kernel) Knobs {
 	return s
 }
 
+// Deviations names the rules of s that are not those of k, as NAME=VALUE. A run with
+// any follows the rules of no kernel. What a kernel lets its user choose is none:
+// parameters, and capabilities of the VM.
+func (s *Knobs) Deviations(k *kernel.Kernel) (names []string) {
+	own := KnobsOf(k)
+	differs := map[trace.Knob]bool{
+		trace.KnobAdvance: s.Advance == trace.AdvanceAdaptive && !k.Advance.Adaptive ||
+			s.Advance != trace.AdvanceAdaptive && s.Advance != 0 && s.Advance != own.Advance && !k.Advance.Fixed,
+		trace.KnobPostedTimer:     s.PostedTimer && !k.Posted.Exists,
+		trace.KnobPreemptionTimer: s.PreemptionTimer && k.Vendor == kernel.AMD,
+		trace.KnobVMEntryAdvance:  s.VMEntryAdvance != 0,
+	}
+	for _, n := range []trace.Knob{trace.KnobWaitPlacement, trace.KnobFastpath, trace.KnobKick, trace.KnobTuning, trace.KnobRunningShort} {
+		differs[n] = s.Get(n) != own.Get(n)
+	}
+	for n := trace.BadKnob + 1; n < trace.NumKnobs; n++ {
+		if differs[n] {
+			names = append(names, n.String()+"="+trace.FormatKnob(n, s.Get(n)))
+		}
+	}
+	return names
+}
+
 // knobAccess reads and writes one knob as a number.
 type knobAccess struct {
 	get func(*Knobs) uint64

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
@@ -264,7 +265,8 @@ func (e *Engine) Header() trace.Header {
 	return trace.Header{Engine: "model", LAPIC: "vmm", Provenance: trace.Modelled, Guest: e.cfg.Guest.Name,
 		Args: e.cfg.Guest.Args, Initrd: e.cfg.Guest.Initrd, GuestHash: hex.EncodeToString(e.cfg.Guest.SHA256[:]), Seed: e.cfg.Seed,
 		Profile: e.cfg.Profile.Name, Hz: e.cfg.Profile.Hz, VCPUs: e.cfg.VCPUs, PCPUs: e.cfg.PCPUs,
-		MemMiB: int(e.cfg.RAM >> 20), Kernel: e.cfg.Kernel.Release.String(), Hide: e.cfg.Hide.String(), Reboot: reboot, Inputs: board.InputLines(e.cfg.Inputs),
+		MemMiB: int(e.cfg.RAM >> 20), Kernel: e.cfg.Kernel.Release.String(), Deviates: strings.Join(k.Deviations(&e.cfg.Kernel), ","),
+		Hide: e.cfg.Hide.String(), Reboot: reboot, Inputs: board.InputLines(e.cfg.Inputs),
 		Knobs: k.Values(), Host: e.cfg.Profile.Text}
 }
 
