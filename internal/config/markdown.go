@@ -29,10 +29,9 @@ step-exit = ["s", "f11"]
 ` + "```" + `
 
 ` + "`ticktrap config`" + ` prints what is in force, with the line that each value comes from; ` + "`ticktrap config --default`" + `
-prints a file of all defaults to begin with. Flags go before the file, and ` + "`NO_COLOR`" + ` before the theme.
+prints a file of all defaults to start from. Flags override the file, and ` + "`NO_COLOR`" + ` overrides the theme.
 
-A mistake (an unknown setting, a value that a setting cannot have, an action that there is not, a key with two actions) is
-named by its line. ` + "`config`, `run` and `replay`" + ` then do nothing else and end with exit code 3.
+A mistake (an unknown setting, an invalid value, an unknown action, a key with two actions) is reported with its line. ` + "`config`, `run` and `replay`" + ` then do nothing else and end with exit code 3.
 
 | setting | default | what it does | values |
 |---|---|---|---|
@@ -56,7 +55,7 @@ screen while it has the focus. ` + "`L`" + ` goes through the layouts: the one o
 | ` + "`exits`" + ` | Timer and a large Exits; Knobs, Fastpath, Console |
 | ` + "`kicks`" + ` | Timer and Kicks; Exits, Fastpath |
 
-A pane that is given to one column leaves the other. An empty column leaves the whole width to the other one.
+A pane placed in one column is removed from the other. If one column is empty, the other gets the whole width.
 
 ## Keys
 

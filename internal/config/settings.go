@@ -66,7 +66,7 @@ var Settings = []Setting{
 			c.Late, ok = lateOf(s)
 			return isText && ok
 		}, func(c *Config) string { return quote(lateText(c.Late)) }},
-	{"layout.focus", "the pane to begin with", "one of " + strings.Join(Panes, ", "),
+	{"layout.focus", "the pane with the focus at start", "one of " + strings.Join(Panes, ", "),
 		func(c *Config, v any) bool {
 			s, ok := v.(string)
 			c.Focus = title(s)
@@ -88,7 +88,7 @@ var Settings = []Setting{
 			c.Left, ok = titles(v)
 			return ok
 		}, func(c *Config) string { return quoteList(c.Left) }},
-	{"layout.right", "the same of the right column", paneList,
+	{"layout.right", "the panes of the right column, likewise", paneList,
 		func(c *Config, v any) (ok bool) {
 			c.Right, ok = titles(v)
 			return ok
