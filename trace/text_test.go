@@ -179,8 +179,8 @@ func TestValidateNamesTheField(t *testing.T) {
 		e    Event
 		want string
 	}{
-		{"invalid kind", Event{}, "kind 0 is none"},
-		{"unknown kind", Event{Kind: numKinds}, "is none"},
+		{"invalid kind", Event{}, "invalid kind 0"},
+		{"unknown kind", Event{Kind: numKinds}, "invalid kind"},
 		{"unknown flags", Event{Kind: KindEOI, Flags: 2}, "eoi has unknown flags 0x2"},
 		{"enumeration", Event{Kind: KindHalt, A: 3}, "halt: step cannot be 0x3"},
 		{"bool", Event{Kind: KindEOI, B: 2}, "eoi: virtual cannot be 0x2"},

@@ -10,7 +10,7 @@ import (
 // sentence that names the field.
 func Validate(e *Event) error {
 	if e.Kind == BadKind || e.Kind >= numKinds {
-		return fmt.Errorf("kind %d is none", e.Kind)
+		return fmt.Errorf("invalid kind %d", e.Kind)
 	}
 	if e.Flags&^FlagInferred != 0 {
 		return fmt.Errorf("%v has unknown flags %#x", e.Kind, uint8(e.Flags))

@@ -115,7 +115,7 @@ func recognise(name string, data []byte, as Format) (func(*Image, []byte) error,
 	case strings.EqualFold(filepath.Ext(name), ".bin"):
 		return loadFlat, nil
 	}
-	return nil, fmt.Errorf("%s is no guest image: it begins with %s, and has neither an ELF nor a multiboot header "+
+	return nil, fmt.Errorf("%s is not a guest image: it begins with %s, and has neither an ELF nor a multiboot header "+
 		"(a flat binary is recognised by its name, *.bin)", name, firstBytes(data))
 }
 

@@ -154,7 +154,7 @@ func (r *Report) parameters() {
 		if !ok {
 			continue
 		}
-		detail := v + ", fixed until the module is loaded anew"
+		detail := v + ", fixed until the module is reloaded"
 		if writable(p.module, p.name) {
 			detail = v + ", writable by root"
 		}

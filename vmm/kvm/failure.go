@@ -15,10 +15,10 @@ func failure(x *vmm.Exit) string {
 	case x.Reason == vmm.ExitInternal && x.Addr&internalRunErrno != 0:
 		return fmt.Sprintf("KVM_RUN failed at %#x with errno %d: see the kernel log", x.RIP, x.Data)
 	case x.Reason == vmm.ExitInternal && x.Addr&internalReason != 0:
-		return fmt.Sprintf("KVM left the guest at %#x for reason %d, which this program does not know", x.RIP,
+		return fmt.Sprintf("KVM_RUN returned at %#x with exit reason %d, which ticktrap does not know", x.RIP,
 			x.Addr&^internalReason)
 	case x.Reason == vmm.ExitInternal:
-		return fmt.Sprintf("KVM could not go on at %#x: %s", x.RIP, internalErrors[min(x.Addr, 4)])
+		return fmt.Sprintf("KVM gave up at %#x: %s", x.RIP, internalErrors[min(x.Addr, 4)])
 	case x.Reason == vmm.ExitTriple:
 		return fmt.Sprintf("the guest shut down at %#x (triple fault)", x.RIP)
 	}
@@ -26,9 +26,9 @@ func failure(x *vmm.Exit) string {
 }
 
 // internalErrors are the KVM_INTERNAL_ERROR_* numbers.
-var internalErrors = [...]string{"internal error without a number",
+var internalErrors = [...]string{"internal error without a suberror",
 	"an instruction that its emulator lacks (on CPUs without unrestricted guest real mode is emulated)",
-	"exceptions at once that it cannot deliver", "an exit while it delivered an event",
+	"simultaneous exceptions that it cannot deliver", "a VM-exit while it delivered an event",
 	"an exit reason that it does not know"}
 
 // internalRunErrno marks an ExitInternal whose Data is KVM_RUN's errno,

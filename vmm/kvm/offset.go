@@ -90,7 +90,7 @@ func (c *CPU) lookOffset() (uint64, error) {
 			return uint64(v), nil
 		}
 	}
-	return 0, &UnavailableError{What: "this kernel cannot be asked for a vCPU's TSC offset, and debugfs does not tell it",
+	return 0, &UnavailableError{What: "this kernel has no interface for a vCPU's TSC offset, and debugfs does not have it either",
 		Cure: "mount -t debugfs debugfs /sys/kernel/debug and run as root, or use Linux " + kernel.Capability("KVM_VCPU_TSC_OFFSET") + " or later", Err: err}
 }
 
