@@ -31,13 +31,13 @@ func newBench(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "reproduce the published tables on the model",
-		Long: `bench measures, on the model, what four patch series to KVM's timer code published:
-each row before and after its change, with the mechanics of the original benchmark
+		Long: `bench repeats, on the model, the measurements published with four patch series to
+KVM's timer code: each row before and after its change, done as the original benchmark did
 (vmexit.flat's loop and rounding, tscdeadline_latency.flat's handler, cyclictest's
 wake-up latency).
 
-A row is compared by its change. "calibrated" rows are those that the machine's
-cost profile was fitted to; "predicted" rows were not used. A row that misses is
+Rows are compared by their change. The machine's cost profile was fitted to the
+"calibrated" rows; the "predicted" rows were not used. A row that misses is
 printed as a miss, with the reason. Every figure is modelled; docs/model.md says
 how, and where the model is known to be wrong.
 
@@ -59,7 +59,7 @@ well, at its own length of 2^30 cycles a round, and compared with the twin.`,
 	f.SortFlags = false
 	f.StringVar(&o.profile, "profile", "", "rows of one machine, or all rows on the costs of generic: "+
 		strings.Join(model.Profiles(), ", ")+" (default each row on its own machine)")
-	f.StringVar(&o.image, "guest", "", "path of your vmexit.flat, measured beside the built-in twin")
+	f.StringVar(&o.image, "guest", "", "path of your vmexit.flat, measured next to the built-in twin")
 	f.StringVar(&o.only, "only", "", "rows whose id contains this")
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
 	f.Uint64Var(&o.goal, "goal", uint64(bench.DefaultSize.Goal), "cycles of vmexit's last round; the original's is 1073741824")

@@ -65,7 +65,7 @@ func (o *checkOptions) main(env *Env, given *pflag.FlagSet, args []string) error
 		if len(args) == 0 {
 			return fail(ExitUsage, "nothing to check: want the file of a recording, or --live")
 		}
-		if err := refuse(given, []moot{{liveOnly, true, "it is for --live: what a recording ran is in the recording"}}); err != nil {
+		if err := refuse(given, []moot{{liveOnly, true, "it requires --live: a recording already holds what it ran"}}); err != nil {
 			return err
 		}
 		return o.checkFile(env, args[0])
@@ -145,7 +145,7 @@ func (o *checkOptions) print(w io.Writer, r *check.Result) error {
 		return err
 	}
 	if n := r.Disagreed(); n != 0 {
-		return fail(ExitAssert, "%d decisions are not as Linux %s makes them", n, r.Kernel)
+		return fail(ExitAssert, "%d decisions differ from the rules of Linux %s", n, r.Kernel)
 	}
 	return nil
 }
@@ -179,9 +179,9 @@ func (o *checkOptions) kernel(h *trace.Header) (kernel.Kernel, error) {
 	}
 	switch {
 	case name == "":
-		return kernel.Kernel{}, fail(ExitUsage, "which kernel ran is not known: give the release with --as")
+		return kernel.Kernel{}, fail(ExitUsage, "unknown kernel: give its release with --as")
 	case vendor == kernel.Both && h.Engine != "model":
-		return kernel.Kernel{}, fail(ExitUsage, "whether the CPU is Intel's or AMD's is not known: give --as %s,intel or --as %[1]s,amd", name)
+		return kernel.Kernel{}, fail(ExitUsage, "unknown CPU vendor: give --as %s,intel or --as %[1]s,amd", name)
 	}
 	n, err := kernel.Parse(name)
 	if err != nil {

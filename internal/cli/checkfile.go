@@ -24,13 +24,13 @@ func newCheckFile(env *Env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check-file FILE",
-		Short: "say what of a recording is proven whole",
+		Short: "verify a recording: what is intact, what is damaged",
 		Long: `check-file reads every block of a recording, verifies its checksum, decodes
-every event and checks the order of the events of each vCPU. It says which bytes
-are damaged and which events are missing because of that. The other commands use
-everything that is whole.
+every event and checks that each vCPU's events are in order. It says which bytes
+are damaged and which events are missing as a result. The other commands use
+everything that is intact.
 
-It ends with 0 if the whole file is what was written, with 9 if not.`,
+It exits with 0 if the whole file is as written, with 9 if not.`,
 		Example:      `  ticktrap check-file session.tt`,
 		Args:         cobra.ExactArgs(1),
 		SilenceUsage: true,

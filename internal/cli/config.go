@@ -18,13 +18,13 @@ func newConfig(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "print the configuration and where it comes from",
-		Long: `config prints the configuration in force as a configuration file, each line with
-the line of the file that it comes from. A mistake in the file is an error here
+		Long: `config prints the configuration in effect as a configuration file, each line with
+the line of the file it comes from. A mistake in the file is an error here
 and in run and replay, with exit code 3.
 
 The file is ticktrap/config.toml in $XDG_CONFIG_HOME, or in ~/.config; --config
-names another one. It need not exist. Flags go before it, and NO_COLOR before the
-theme.`,
+names another one. The file is optional. Flags override it, and NO_COLOR overrides
+the theme.`,
 		Example: `  ticktrap config
   ticktrap config --default > ~/.config/ticktrap/config.toml`,
 		Args:         cobra.NoArgs,
@@ -41,7 +41,7 @@ theme.`,
 			return printConfig(env, cfg)
 		},
 	}
-	c.Flags().BoolVar(&defaults, "default", false, "print a file of the defaults that says what each setting does")
+	c.Flags().BoolVar(&defaults, "default", false, "print a file with every default, and what each setting does")
 	return c
 }
 

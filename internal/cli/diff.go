@@ -35,23 +35,23 @@ func newDiff(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff A B",
 		Short: "compare two runs: lateness and cost, exits, kicks, causes",
-		Long: `diff compares two recordings, or two reports in JSON, A being before and B after.
-Lateness and cost each have a verdict. That on lateness rests on one statistic, the
+		Long: `diff compares two recordings, or two JSON reports: A is before, B is after.
+Lateness and cost each get a verdict. The one on lateness rests on one statistic, the
 typical lateness (the mean without the lowest and highest 5 %), with a
-block-bootstrap interval of its difference; "no significant change" is an answer.
+block-bootstrap interval for the difference; "no significant change" is an answer.
 The other rows say where a difference comes from.
 
-Reports hold no single deadlines, so they get no interval and no verdict.
+Reports do not hold individual deadlines, so they get no interval and no verdict.
 
---fail-on names what must not be:
+--fail-on sets a limit:
 
   delta(FIGURE) > NUMBER[%|cycles|ns|us]
 
 FIGURE is one of ` + strings.Join(diff.FigureNames(), ", ") + `.
-The limit is exceeded (exit code 6) if all of the interval is beyond it. If the
-figure itself is and the interval is not, there is too little data: exit code 11.
-Lost deadlines and kicks are counted, so they need no interval. A recording that is
-damaged ends with exit code 9.`,
+The limit is exceeded (exit code 6) if the whole interval lies beyond it. If only
+the figure itself does, there is too little data to tell: exit code 11. Lost
+deadlines and kicks are counted, so they need no interval. A damaged recording
+gives exit code 9.`,
 		Example: `  ticktrap diff before.tt after.tt
   ticktrap diff --format lkml before.tt after.tt
   ticktrap diff before.tt after.tt --fail-on 'delta(p99) > 5%' --fail-on 'delta(lost) > 0'
@@ -62,7 +62,7 @@ damaged ends with exit code 9.`,
 			if err := refuse(c.Flags(), []moot{
 				{[]string{"lkml"}, o.json, "--json prints another form; choose one"},
 				{[]string{"json", "lkml"}, c.Flags().Changed("format"), "--format names another form; choose one"},
-				{[]string{"junit"}, len(o.failOn) == 0, "it holds the results of --fail-on, and there is none"},
+				{[]string{"junit"}, len(o.failOn) == 0, "it requires --fail-on"},
 			}); err != nil {
 				return err
 			}

@@ -12,11 +12,11 @@ func newDoctor(env *Env) *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "say what this host can do, and what would make the rest possible",
+		Short: "say what this host can do, and what it would take to do the rest",
 		Long: `doctor looks at the CPU, the kernel, /dev/kvm with its capabilities and module
 parameters, tracing, and says for each knob and each pane what a run on KVM can
-do here. What is not possible comes with the reason and, if there is one, the
-cure. It also undoes what killed runs left behind on the host.
+do here. For what is not possible it gives the reason and, if there is one, the
+fix. It also cleans up what killed runs left behind on the host.
 
 It exits with 0 where guests can run on KVM, else with 4.`,
 		Example: `  ticktrap doctor

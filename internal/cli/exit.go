@@ -43,13 +43,13 @@ var exitCodes = []struct {
 	{ExitUsage, "a flag, an argument or a value is wrong"},
 	{ExitInput, "an input file cannot be used: guest, recording, profile, configuration"},
 	{ExitHost, "the host cannot do it: no engine, no memory, a KVM failure"},
-	{ExitTerminal, "the screen needs a terminal and there is none"},
+	{ExitTerminal, "the screen needs a terminal, and none was found"},
 	{ExitAssert, "an assertion of --assert does not hold, or a limit of --fail-on is exceeded, or check disagrees"},
 	{ExitGuest, "the guest crashed: triple fault, unknown instruction, KVM internal error, deadlock; or it reset the machine where that ends the run"},
 	{ExitTimeout, "--timeout passed before the guest ended"},
 	{ExitDamaged, "a recording is damaged: the report covers what is whole"},
 	{ExitSignal, "stopped by SIGINT, SIGTERM or SIGHUP"},
-	{ExitUndecided, "a limit of --fail-on looks exceeded, and there is too little data to say so"},
+	{ExitUndecided, "a limit of --fail-on looks exceeded, but there is too little data to be sure"},
 	{ExitStatus, "and more: 64 plus the guest's own exit status, from 65 to 127"},
 }
 
@@ -107,7 +107,7 @@ func guestEnd(st *trace.State) error {
 	case trace.EndReset:
 		return fail(ExitGuest, "the guest reset the machine, which ends this run")
 	case trace.EndUnknown:
-		return fail(ExitGuest, "the guest ran into an instruction that the interpreter does not know: % x", bytesOf(e.Detail))
+		return fail(ExitGuest, "the guest executed an instruction that the interpreter does not support: % x", bytesOf(e.Detail))
 	case trace.EndInternal:
 		return fail(ExitGuest, "%s", internalError(vmm.InternalError(e.Code), e.Detail))
 	case trace.EndDeadlock:
@@ -124,7 +124,7 @@ func internalError(sub vmm.InternalError, gpa uint64) string {
 		return fmt.Sprintf("the guest crashed: delivering an event touched guest-physical %#x, which is not RAM "+
 			"(KVM_INTERNAL_ERROR_DELIVERY_EV)", gpa)
 	}
-	return fmt.Sprintf("the guest crashed: its instruction needs RAM at guest-physical %#x, where there is none "+
+	return fmt.Sprintf("the guest crashed: its instruction works only on RAM, and guest-physical %#x is not RAM "+
 		"(KVM_INTERNAL_ERROR_EMULATION)", gpa)
 }
 

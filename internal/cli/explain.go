@@ -45,9 +45,9 @@ func newExplain(env *Env) *cobra.Command {
 lateness ranked, with the decision behind each and the knob that would change it.
 The shares add up to 100 % of the lateness.
 
-Where the run can be repeated (a model run or the recording of one) the deadline
-is run again with the proposed knobs turned just before it was armed, and what
-comes of it is printed.`,
+Where the run can be repeated (a model run, or a recording of one) explain reruns
+the deadline with each suggested knob, turned just before it was armed, and prints
+the result.`,
 		Example: `  ticktrap explain session.tt
   ticktrap explain session.tt --deadline 812
   ticktrap explain --live --deadlines 500 --knob timer-advance=off`,
@@ -62,7 +62,7 @@ comes of it is printed.`,
 	f.BoolVar(&o.worst, "worst", false, "explain the latest deadline (the default)")
 	f.BoolVar(&o.earliest, "earliest", false, "explain the earliest deadline")
 	f.BoolVar(&o.lost, "lost", false, "list the deadlines that came due and whose handler did not run")
-	f.IntVar(&o.checks, "checks", maxChecks, "how many proposed knobs to try; 0 tries none")
+	f.IntVar(&o.checks, "checks", maxChecks, "how many suggested knobs to try; 0 tries none")
 	f.BoolVar(&o.run.json, "json", false, "print one JSON document")
 	o.run.guestFlags(f)
 	o.run.engineFlags(f)
@@ -84,7 +84,7 @@ var liveOnly = []string{"append", "vcpus", "initrd", "input", "mem", "hide", "en
 // checkFlags refuses values and flags that have no effect.
 func (o *explainOptions) checkFlags(given *pflag.FlagSet) error {
 	if err := refuse(given, []moot{
-		{liveOnly, !o.live, "it is for --live: what a recording ran is in the recording"},
+		{liveOnly, !o.live, "it requires --live: a recording already holds what it ran"},
 		{[]string{"deadline"}, o.deadline == 0, "deadlines are numbered from 1"},
 		{[]string{"checks"}, o.checks < 0, "want 0 or more"},
 	}); err != nil || !o.live {
@@ -111,7 +111,7 @@ func (o *explainOptions) main(env *Env, given *pflag.FlagSet, args []string) err
 	case o.lost && (o.worst || o.earliest || o.deadline != 0 || o.live):
 		return fail(ExitUsage, "--lost lists the deadlines of a recording: --deadline, --worst, --earliest and --live have no effect on it")
 	case o.worst && o.earliest || o.deadline != 0 && (o.worst || o.earliest):
-		return fail(ExitUsage, "--deadline, --worst and --earliest exclude each other")
+		return fail(ExitUsage, "give only one of --deadline, --worst and --earliest")
 	case o.live:
 		return o.explainLive(env, pick)
 	}
@@ -283,7 +283,7 @@ func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, 
 	c, st, ok := f.Found()
 	if !ok {
 		if o.deadline != 0 {
-			return fail(ExitInput, "there is no deadline %d in this run, or it closed before the first event kept", o.deadline)
+			return fail(ExitInput, "no deadline %d in this run, or it closed before the first event kept", o.deadline)
 		}
 		if len(bugs) == 0 {
 			return fail(ExitInput, "no deadline of this run reached its handler")

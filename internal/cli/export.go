@@ -28,13 +28,13 @@ func newExport(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export FILE",
 		Short: "write a recording for other programs",
-		Long: `export writes a recording in a form that other programs read. Without --output
-it goes to standard output. FILE may be - for standard input.
+		Long: `export converts a recording for other programs. Without --output it writes to
+standard output. FILE may be - for standard input.
 
 Formats:
 ` + formatHelp() + `
---where takes a condition as break does, and applies to the formats in rows: a
-row is written if the condition holds at the event that completes it.`,
+--where takes a condition, as break does, and applies to formats with rows: a row
+is written if the condition holds at the event that completes it.`,
 		Example: `  ticktrap export session.tt --format perfetto -o session.pftrace
   ticktrap export session.tt --format csv-deadlines --where 'late > 20us'
   ticktrap export session.tt --format jsonl | jq 'select(.kind == "kick")'`,
@@ -42,7 +42,7 @@ row is written if the condition holds at the event that completes it.`,
 		SilenceUsage: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := refuse(c.Flags(), []moot{
-				{[]string{"force"}, o.out == "-", "there is no file to overwrite: it needs --output"},
+				{[]string{"force"}, o.out == "-", "it requires --output: there is no file to overwrite"},
 			}); err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ row is written if the condition holds at the event that completes it.`,
 	f.SortFlags = false
 	f.StringVarP(&o.format, "format", "f", "jsonl", "one of the formats above")
 	f.StringVarP(&o.out, "output", "o", "-", "the file to write; - is standard output")
-	f.StringVar(&o.where, "where", "", "a condition that rows must meet, such as 'late > 20us && vcpu == 1'")
+	f.StringVar(&o.where, "where", "", "write only rows that meet this condition, such as 'late > 20us && vcpu == 1'")
 	f.BoolVar(&o.force, "force", false, "overwrite the output file if it exists")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress on standard error")
 	return c

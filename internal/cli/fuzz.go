@@ -34,18 +34,18 @@ func newFuzz(env *Env) *cobra.Command {
 		Use:   "fuzz",
 		Short: "search for guests that break an invariant",
 		Long: `fuzz generates guests, knob turns and seeds of the model's noise, runs each on the
-model, and checks what you say must hold. What breaks it is made as small as it
-gets and written to a directory: the guest as assembly (guest.asm) and as image
-(guest.bin), its recording (run.tt), and the command that shows it (README).
+model, and checks your invariants. It shrinks each case that breaks one and writes
+it to a directory: the guest as assembly (guest.asm) and as an image
+(guest.bin), its recording (run.tt), and the command that reproduces it (README).
 
 Invariants are assertions as for "run --assert", and
   same          straight, stepped back, without skipping, and verified: all equal
   no lost       no deadline is lost
   late < 20us   no handler begins later than that
-A panic of ticktrap and a run without end always break.
+A panic in ticktrap, or a run that does not end, always counts as a break.
 
-Guests: "timer" uses its LAPIC timer as an operating system may, "hostile" does what
-no guest should. Case N of a seed is always the same guest.
+Guests: "timer" uses its LAPIC timer as an operating system would, "hostile" does
+what no guest should. Case N of a seed is always the same guest.
 
 It ends with 0 if nothing broke, with 6 if something did.`,
 		Example: `  ticktrap fuzz --invariant 'late < 20us' --cases 1000
@@ -57,14 +57,14 @@ It ends with 0 if nothing broke, with 6 if something did.`,
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.invariants, "invariant", []string{fuzz.Same, "no lost"}, "what must hold (repeatable)")
-	f.StringVar(&o.kind, "guests", "timer", "what guests to make: timer or hostile")
+	f.StringVar(&o.kind, "guests", "timer", "guests to generate: timer or hostile")
 	f.Uint64Var(&o.cases, "cases", 200, "how many")
 	f.Uint64Var(&o.seed, "seed", 1, "of the cases")
 	f.Uint64Var(&o.from, "from", 0, "number of the first case")
 	f.Uint64Var(&o.finds, "finds", 1, "stop after so many finds")
 	f.DurationVar(&o.guestTime, "for", 500*time.Microsecond, "guest time of each run")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop after so much wall time")
-	f.StringVarP(&o.out, "output", "o", "fuzz-finds", "directory for what is found; a find gets a new one in it")
+	f.StringVarP(&o.out, "output", "o", "fuzz-finds", "directory for findings; each gets its own subdirectory")
 	return c
 }
 

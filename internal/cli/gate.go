@@ -27,9 +27,9 @@ func newGate(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gate SUITE.toml",
 		Short: "run a suite and fail if it got worse than its stored base",
-		Long: `gate carries out the runs of a suite, compares each with its recording in the
-suite's base folder, and holds it to the suite's limits: what diff --fail-on does,
-for many runs. It prints one table.
+		Long: `gate executes a suite's runs, compares each with its recording in the suite's base
+folder, and checks the suite's limits: diff --fail-on for many runs. It prints one
+table.
 
   base = "base"                  # folder of recordings, beside the file
   deadlines = 2000               # length of each run
@@ -42,9 +42,9 @@ for many runs. It prints one table.
   engine = "model"               # or kvm, with lapic = "vmm" or "kernel"
   settings = ["", "apicv=off"]   # a run for each
 
---update writes the base. A limit that is exceeded ends with exit code 6, one that
-cannot be decided with 11. On the model the same source gives the same bytes, so
-whatever differs is the program's doing; another --seed shows what chance does.`,
+--update writes the base. An exceeded limit gives exit code 6, an undecided one 11.
+On the model the same source gives the same bytes, so any difference comes from a
+change of the program; another --seed shows what chance alone does.`,
 		Example: `  ticktrap gate suite.toml --update       on the kernel, or the commit, before
   ticktrap gate suite.toml --junit r.xml  after the change`,
 		Args:         cobra.ExactArgs(1),

@@ -37,7 +37,7 @@ type traceOptions struct {
 
 func (o *traceOptions) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.Uint64Var(&o.khz, "tsc-khz", 0, "the guest's TSC frequency in kHz, where the trace does not tell")
+	f.Uint64Var(&o.khz, "tsc-khz", 0, "the guest's TSC frequency in kHz, where the trace does not record it")
 	f.StringVar(&o.offset, "tsc-offset", "", "guest TSC minus host TSC in cycles (kvm/PID-FD/vcpuN/tsc-offset in debugfs)")
 	f.DurationVar(&o.advance, "advance", 0, "timer_advance_ns of the host, if known")
 	f.BoolVar(&o.strict, "strict", false, "refuse a trace with a line that cannot be read")
@@ -48,7 +48,7 @@ func newImport(env *Env) *cobra.Command {
 	o := &importOptions{}
 	c := &cobra.Command{
 		Use:   "import TRACE",
-		Short: "make a recording of a trace from any host",
+		Short: "turn a trace from any host into a recording",
 		Long: `import reads a KVM trace and writes a recording, for report, replay, explain, diff
 and export: trace.dat of trace-cmd record (versions 6 and 7), or text (the kernel's
 trace file, its latency format and ftrace_dump, trace-cmd report with or without
@@ -56,19 +56,19 @@ trace file, its latency format and ftrace_dump, trace-cmd report with or without
 gzip, zstd, xz and UTF-16 are unpacked. Its length does not matter: memory does not
 grow with it.
 
-Where nothing is said of the guest's TSC, its rate and offset are found from the
+Where the guest's TSC is unknown, import derives its rate and offset from the
 hrtimers that KVM starts for deadlines, from waits for expired deadlines, or from
 the earliest entries; how well they fit is printed. Without a rate there are cycles
 only.
 
-It prints what the trace is, what had to be deduced, and what cannot be
-concluded because an event is missing. Figures that were deduced are marked
-inferred. What cannot be true (an exit before its entry, times that go back) is
-withheld and counted.
+It prints what kind of trace this is, what it had to infer, and what it cannot say
+because an event is missing. Figures it had to deduce are marked inferred. What
+cannot be true (an exit before its entry, times that go back) is withheld and
+counted.
 
-A trace of several VMs is imported for the one with most exits; --vm takes
-another, or all of them, each into a recording of its own. An interrupt (Ctrl-C)
-ends the reading: the recording holds what was read until then.`,
+From a trace of several VMs it takes the one with the most exits; --vm picks
+another, or all of them, each in its own recording. Ctrl-C stops the import: the
+recording holds what was read up to then.`,
 		Example: `  trace-cmd record -e kvm -e sched -e timer …
   ticktrap import trace.dat -o trace.tt
   perf script --ns | ticktrap import - -o perf.tt

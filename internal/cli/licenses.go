@@ -24,8 +24,8 @@ func newLicenses(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "licenses",
 		Short: "list the linked modules and their licences",
-		Long: `licenses lists the modules that are linked into the program, with the version and
-the licence of each as an SPDX identifier. ticktrap itself is under Apache-2.0.`,
+		Long: `licenses lists the modules linked into the program, with each one's version and
+licence as an SPDX identifier. ticktrap itself is under Apache-2.0.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			rows := licenseRows()

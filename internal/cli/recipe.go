@@ -30,7 +30,7 @@ var recipes = []struct {
 	{"apicv", "why APICv or AVIC is off, and what sets its inhibits",
 		[]string{"kvm:kvm_apicv_inhibit_changed", "kvm:kvm_apicv_update_request", "kvm:kvm_apicv_accept_irq", "kvm:kvm_entry",
 			"kvm:kvm_exit", "kvm:kvm_apic_accept_irq", "kvm:kvm_inj_virq", "kvm:kvm_eoi"},
-		"start it before the VM: inhibits that are set already are not printed again"},
+		"start it before the VM: inhibits already set are not printed again"},
 	{"stimer", "why a Windows guest's synthetic timer is late",
 		[]string{"kvm", "sched:sched_switch", "sched:sched_waking", "timer:hrtimer_start", "timer:hrtimer_expire_entry",
 			"power:cpu_idle"},
@@ -51,9 +51,9 @@ func newRecipe(env *Env) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "recipe [QUESTION]",
-		Short: "print the command that records what a question needs",
-		Long: `recipe prints a recording command for trace-cmd, perf or tracefs alone, and the
-import that follows. Without a question it lists them.`,
+		Short: "print the command that records the trace a question needs",
+		Long: `recipe prints the recording command, for trace-cmd, perf or plain tracefs, and the
+import that follows. Without a question it lists the questions.`,
 		Example: `  ticktrap recipe late
   ticktrap recipe light --tool perf --seconds 60`,
 		Args:         cobra.MaximumNArgs(1),
@@ -70,7 +70,7 @@ import that follows. Without a question it lists them.`,
 	}
 	f := c.Flags()
 	f.IntVar(&o.seconds, "seconds", 10, "how long to record, in seconds")
-	f.StringVar(&o.tool, "tool", "trace-cmd", "with what: trace-cmd, perf or tracefs")
+	f.StringVar(&o.tool, "tool", "trace-cmd", "the tool that records: trace-cmd, perf or tracefs")
 	return c
 }
 

@@ -19,11 +19,11 @@ func newReplay(env *Env) *cobra.Command {
 		Short: "play a recording on the screen",
 		Long: `replay opens a recording on the same screen as a live run: play, pause, step
 both ways, seek, break at a condition. Knobs cannot be turned in a recording.
-Bookmarks are kept beside it, in FILE.marks.
+Bookmarks are kept next to it, in FILE.marks.
 
-With --verify a recording of the model is executed again, without a screen, and
-compared event by event; the first that differs is printed with its counterpart
-and the exit code is 6.`,
+With --verify, replay re-executes a recording of the model, without a screen, and
+compares it event by event; it prints the first difference, with both events, and
+exits with 6.`,
 		Example: `  ticktrap replay session.tt
   ticktrap replay --verify session.tt
   ticktrap replay --compare before.tt after.tt`,
@@ -31,7 +31,7 @@ and the exit code is 6.`,
 		SilenceUsage: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := refuse(c.Flags(), []moot{
-				{[]string{"speed", "paused", "compare", "cast", "fps"}, verify, "it is for the screen, and --verify has none"},
+				{[]string{"speed", "paused", "compare", "cast", "fps"}, verify, "it applies only to the screen, which --verify does not have"},
 				{[]string{"fps"}, screen.fps < 1 || screen.fps > 120, "want 1 to 120 frames a second"},
 				{[]string{"speed"}, !(o.Speed >= 0 && o.Speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.Speed)},
 			}); err != nil {
@@ -62,9 +62,9 @@ and the exit code is 6.`,
 	c.Flags().Float64Var(&o.Speed, "speed", defaultSpeed, "recorded time per wall time; 0 is as fast as possible")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "start paused")
 	c.Flags().StringVar(&compare, "compare", "", "a second recording to compare with")
-	c.Flags().IntVar(&screen.fps, "fps", 0, "paint the screen at most so often a second (default 30, over ssh 8)")
+	c.Flags().IntVar(&screen.fps, "fps", 0, "paint at most this many frames per second (default 30, over ssh 8)")
 	c.Flags().StringVar(&screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
-	c.Flags().BoolVar(&verify, "verify", false, "execute the recording again and compare")
+	c.Flags().BoolVar(&verify, "verify", false, "re-execute the recording and compare")
 	return c
 }
 

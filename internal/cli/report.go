@@ -15,11 +15,11 @@ func newReport(env *Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report FILE",
 		Short: "print the report of a recording",
-		Long: `report folds a recording and prints the report that the live run printed, to the
-byte. A file that is cut or damaged is reported as far as it is whole, with a
+		Long: `report prints the report of a recording, byte for byte the one the live run
+printed. From a truncated or damaged file it reports what is intact, with a
 warning and exit code 9.
 
-With --where it lists the moments at which a condition holds instead, in the
+With --where it instead lists the moments at which a condition holds, in the
 language of breaks and filters.`,
 		Example: `  ticktrap report session.tt
   ticktrap report --json session.tt

@@ -68,8 +68,8 @@ Knobs are turned with --knob NAME=VALUE at the start and with --at
 DEADLINE:NAME=VALUE after so many handled deadlines:
 
 ` + knobHelp() + `
-A turn that never came to pass, or a knob that can have no effect, is a note; with
---strict it is an error.`,
+A turn that never happened, or a knob that cannot have an effect, gives a note;
+with --strict it is an error.`,
 		Example: `  ticktrap run deadline --append 'mode=hlt distance=100000'
   ticktrap run --headless --deadlines 1000 --at 500:timer-advance=off
   ticktrap run --headless tscdeadline_latency.flat
@@ -112,7 +112,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.SortFlags = false
 	o.guestFlags(f)
 	o.engineFlags(f)
-	f.BoolVar(&o.untraced, "untraced", false, "engine kvm only: no events but the console, knobs and the guest's own samples, so exits cost least")
+	f.BoolVar(&o.untraced, "untraced", false, "engine kvm only: no events except the console, knobs and the guest's own samples, so exits cost least")
 	o.modelFlags(f)
 	o.kernelFlag(f)
 	o.knobFlag(f)
@@ -125,7 +125,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.symbols, "symbols", "", "count exits by guest function (with --headless): a System.map, a vmlinux, or \"kallsyms\" for what a Linux guest has in its memory")
 	f.StringArrayVar(&o.asserts, "assert", nil, "check a condition on the report, such as 'p99(late) < 5us' (with --headless, repeatable)")
 	f.StringVar(&o.record, "record", "", "record the session to a new file")
-	f.IntVar(&o.screen.fps, "fps", 0, "paint the screen at most so often a second (default 30, over ssh 8)")
+	f.IntVar(&o.screen.fps, "fps", 0, "paint at most this many frames per second (default 30, over ssh 8)")
 	f.StringVar(&o.screen.cast, "cast", "", "record the screen to a new file, as asciinema does")
 	f.Float64Var(&o.speed, "speed", defaultSpeed, "guest time per wall time on the screen; 0 is as fast as possible")
 	f.BoolVar(&o.paused, "paused", false, "start the screen paused")
@@ -165,22 +165,22 @@ func (o *runOptions) checkFlags(given *pflag.FlagSet) error {
 		{[]string{"mem"}, o.memMiB < 16 || o.memMiB > 3072, fmt.Sprintf("want 16 to 3072 MiB, have %d", o.memMiB)},
 		{[]string{"pcpus"}, o.pcpus < 1 || o.pcpus > vmm.MaxVCPUs, vcpuRange},
 		{[]string{"speed"}, !(o.speed >= 0 && o.speed <= 1e6), fmt.Sprintf("want 0 (as fast as possible) to 1000000, have %g", o.speed)},
-		{[]string{"json", "quiet", "timeout", "assert", "strict", "symbols"}, screen, "it needs --headless: the screen shows the run as it goes"},
-		{[]string{"symbols"}, o.json, "functions are in the report as text, not in --json"},
-		{[]string{"cast"}, o.headless, "it records the screen, and --headless has none"},
-		{[]string{"fps"}, o.headless, "it is for the screen, and --headless has none"},
+		{[]string{"json", "quiet", "timeout", "assert", "strict", "symbols"}, screen, "it requires --headless: the screen shows the run live"},
+		{[]string{"symbols"}, o.json, "functions appear only in the text report, not in --json"},
+		{[]string{"cast"}, o.headless, "it records the screen, which --headless does not have"},
+		{[]string{"fps"}, o.headless, "it applies only to the screen, which --headless does not have"},
 		{[]string{"fps"}, o.screen.fps < 1 || o.screen.fps > 120, "want 1 to 120 frames a second"},
-		{[]string{"speed", "paused"}, o.headless, "it is for the screen: a headless run goes as fast as it can"},
-		{[]string{"repaired"}, !scenario, "it needs --scenario"},
+		{[]string{"speed", "paused"}, o.headless, "it applies only to the screen: a headless run goes as fast as it can"},
+		{[]string{"repaired"}, !scenario, "it requires --scenario"},
 		{[]string{"engine", "lapic"}, scenario, "scenarios run on the model"},
 		{[]string{"kernel", "reboot"}, scenario, "a scenario brings its own"},
 		{[]string{"guest", "append", "vcpus", "pcpus", "initrd", "input", "mem", "hide", "no-skip"}, scenario, "a scenario brings its own guest and machine"},
-		{[]string{"lapic"}, model, "on the model the LAPIC is this program's own; it needs --engine=kvm"},
-		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced makes no events to count; use --for, or a guest that ends"},
-		{[]string{"untraced"}, model, "only with engine kvm: a model's time does not depend on who looks"},
-		{[]string{"pcpus", "seed", "profile", "reboot", "no-skip"}, !model, "only on the model; this run is on KVM, and --engine=model is not"},
+		{[]string{"lapic"}, model, "it requires --engine=kvm: on the model the LAPIC is always ticktrap's own"},
+		{[]string{"deadlines", "exits", "at"}, o.untraced, "--untraced produces no events to count; use --for, or a guest that ends"},
+		{[]string{"untraced"}, model, "it requires --engine=kvm: observing costs no time on the model"},
+		{[]string{"pcpus", "seed", "profile", "reboot", "no-skip"}, !model, "it applies only to the model, and this run is on KVM: add --engine=model"},
 		{[]string{"kernel"}, o.lapic == "kernel", "with --lapic=kernel the timers are those of this host's kernel"},
-		{[]string{"strict"}, len(o.at) == 0 && len(o.knobs) == 0, "it needs --at or --knob"},
+		{[]string{"strict"}, len(o.at) == 0 && len(o.knobs) == 0, "it requires --at or --knob"},
 	})
 }
 
@@ -286,7 +286,7 @@ func (o *runOptions) modelConfig(knobs vmm.Knobs) (model.Config, error) {
 func (o *runOptions) image(hz clock.Hz) (*guest.Image, error) {
 	if _, ok := guest.Describe(o.guest); ok {
 		if o.initrd != "" {
-			return nil, fail(ExitUsage, "--initrd: guest %s is built in and takes none", o.guest)
+			return nil, fail(ExitUsage, "--initrd: guest %s is built in and takes no initrd", o.guest)
 		}
 		p, err := guest.ParseParams(o.guest, o.args, hz)
 		if err == nil && o.headless && p.Count == 0 && o.deadlines == 0 && o.exits == 0 && o.guestTime == 0 {

@@ -35,15 +35,15 @@ func newSweep(env *Env) *cobra.Command {
 	o := &sweepOptions{}
 	c := &cobra.Command{
 		Use:   "sweep --vary KNOB=VALUES … [GUEST]",
-		Short: "run a grid of knob settings and say which is worth it",
+		Short: "run a grid of knob settings and say which one is worth it",
 		Long: `sweep runs one guest on the model with every combination of the given knob values,
-several at a time, and prints a table with the chart of the goal, the knee of a
-knob that is a time, and a verdict. The verdict compares the best point with the
+several at a time, and prints a table with a chart of the goal, the knee of each
+time-valued knob, and a verdict. The verdict compares the best point with the
 unchanged run on another seed, and may be "not worth it".
 
 VALUES are a list, or FROM:TO:STEP for knobs that are times. With --resume FILE
-every finished point is appended to FILE; the same command with the same file goes
-on where it was stopped.`,
+every finished point is appended to FILE; the same command with the same file
+resumes where it stopped.`,
 		Example: `  ticktrap sweep --vary timer-advance=0:5000:250
   ticktrap sweep --vary vmentry-advance=0:400:50 --vary apicv=on,off --deadlines 2000
   ticktrap sweep --vary halt-poll=0:200000:20000 --append mode=hlt --resume poll.jsonl`,
@@ -68,8 +68,8 @@ on where it was stopped.`,
 	o.run.knobFlag(f)
 	o.run.limitFlags(f)
 	f.StringArrayVar(&o.vary, "vary", nil, "vary a knob: NAME=VALUE,VALUE or NAME=FROM:TO:STEP (repeatable)")
-	f.StringVar(&o.goal, "goal", "p99", "what is to be small: "+strings.Join(sweep.Goals, ", "))
-	f.StringVar(&o.resume, "resume", "", "keep finished points in this file, and go on with those in it")
+	f.StringVar(&o.goal, "goal", "p99", "what to minimize: "+strings.Join(sweep.Goals, ", "))
+	f.StringVar(&o.resume, "resume", "", "keep finished points in this file, and resume from it")
 	f.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "points at a time")
 	f.BoolVar(&o.run.json, "json", false, "print one JSON document")
 	f.Lookup("jobs").DefValue = "one for each CPU"
@@ -210,10 +210,10 @@ func (o *sweepOptions) stopped(points []*sweep.Point) error {
 		}
 	}
 	if o.resume == "" {
-		return fail(ExitSignal, "stopped by a signal after %d of %d points; with --resume FILE they would have been kept", n,
+		return fail(ExitSignal, "stopped by a signal after %d of %d points; --resume FILE would have kept them", n,
 			len(points))
 	}
-	return fail(ExitSignal, "stopped by a signal after %d of %d points; the same command goes on from %s", n, len(points), o.resume)
+	return fail(ExitSignal, "stopped by a signal after %d of %d points; the same command resumes from %s", n, len(points), o.resume)
 }
 
 // progressBar writes to the error output: one line that is rewritten on a terminal,

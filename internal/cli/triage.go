@@ -37,10 +37,10 @@ func newTriage(env *Env) *cobra.Command {
 		Short: "rank the vCPUs of traces by their worst deadline",
 		Long: `triage reads traces, all VMs in them, and the traces in folders, and ranks the vCPUs
 by lost deadlines and by the worst one, each with its first cause. Nothing is
-written: import makes the recording that explain and replay need.
+written: use import to make the recording that explain and replay need.
 
-It ranks by time where all TSC rates are known, else by cycles. A file that is no
-trace is named and left out; if none is left the exit code is 3.`,
+It ranks by time where all TSC rates are known, else by cycles. Files that are not
+traces are named and skipped; if no trace is left, the exit code is 3.`,
 		Example: `  ticktrap triage trace.dat
   ticktrap triage --markdown traces/ > mail.md`,
 		Args:         cobra.MinimumNArgs(1),
@@ -49,7 +49,7 @@ trace is named and left out; if none is left the exit code is 3.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&o.json, "json", false, "print one JSON document")
-	f.BoolVar(&o.markdown, "markdown", false, "print a table in markdown, for a mail")
+	f.BoolVar(&o.markdown, "markdown", false, "print a Markdown table, for email")
 	f.IntVar(&o.top, "top", 20, "how many vCPUs to print; 0 prints all")
 	o.traceOptions.flags(c)
 	return c
@@ -87,7 +87,7 @@ type triageRow struct {
 
 func (o *triageOptions) run(env *Env, names []string) error {
 	if o.json && o.markdown {
-		return fail(ExitUsage, "--json and --markdown exclude each other")
+		return fail(ExitUsage, "--json conflicts with --markdown")
 	}
 	opt, err := o.decoderOptions()
 	if err != nil {
@@ -122,7 +122,7 @@ func (o *triageOptions) run(env *Env, names []string) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return fail(ExitSignal, "stopped: what was read until then is ranked")
+		return fail(ExitSignal, "stopped: the ranking covers what was read up to then")
 	case read == 0:
 		return fail(ExitInput, "%s: no trace of a VM: %s", strings.Join(names, ", "), strings.Join(doc.Skipped, "; "))
 	}
