@@ -187,8 +187,9 @@ const checkedHead = `
 
 What kernels were seen to decide, compared with what the rules of their releases say
 (` + "`ticktrap check`" + `, ` + "`make test-matrix`" + `): decisions that agree / disagree / are not decidable. The guests are
-deadline (HLT and spinning), noisy, ping-pong and cyclic, and on vmx-apicv deadline with APICv turned off and on again. A kick that
-disagrees saw its target a moment before or after the trace says that it moved.
+deadline (HLT and spinning), noisy, ping-pong and cyclic, and on vmx-apicv deadline with APICv turned off and on again. The
+trace does not show a vCPU's mode at the moment of a kick, only the exits and entries around it: a kick that races with one of them can
+disagree although the kernel follows the rules. Not every kick that disagrees was followed up; on 7.2.12 two have no explanation.
 
 | machine | kernel | guests | fastpath | backing | expiry | kick | wait | delivery | on |
 |---|---|---|---|---|---|---|---|---|---|
