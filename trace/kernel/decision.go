@@ -73,6 +73,9 @@ func (k *Kernel) expiryDecision() Decision {
 	if k.LAPIC.DirectInject {
 		d.Clauses, d.Then, d.Else = []string{"APICv is active"}, "injected at once", d.Then
 	}
+	if k.DirectInRun {
+		d.Clauses = append(d.Clauses, "KVM_RUN, and without immediate_exit (wants_to_run)")
+	}
 	return d
 }
 

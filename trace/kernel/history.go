@@ -41,7 +41,7 @@ var beginning = []Change{
 		}},
 	{Topic: TopicPause, Since: Oldest, Where: "arch/x86/kvm/vmx.c: grow_ple_window", Vendor: Intel, Kind: Merged,
 		Subject: "the PLE window doubles at each PAUSE exit and is reset when the vCPU is scheduled in",
-		set:     func(k *Kernel) { k.Pause = Pause{Gap: 128, Window: 4096, Grow: 2, Max: 1<<32 - 1} }},
+		set:     func(k *Kernel) { k.Pause = Pause{Gap: 128, Window: 4096, Grow: 2, Max: (1<<31 - 1) / 2} }},
 	{Topic: TopicPause, Since: Oldest, Where: "arch/x86/kvm/svm.c: init_vmcb", Vendor: AMD, Kind: Merged,
 		Subject: "the pause filter counts 3000 PAUSEs",
 		set:     func(k *Kernel) { k.Pause = Pause{Window: 3000} }},

@@ -7,6 +7,9 @@ var pauseHistory = []Change{
 	{Topic: TopicPause, Since: v(4, 17), After: v(4, 14), Where: "arch/x86/kvm/svm.c: grow_ple_window", Vendor: AMD, Kind: Merged, Commit: "8566ac8b8e7c",
 		Subject: "the pause filter grows from 3000 to 65535 and has a threshold of 128 cycles",
 		set:     func(k *Kernel) { k.Pause = Pause{Gap: 128, Window: 3000, Grow: 2, Max: 1<<16 - 1} }},
+	{Topic: TopicPause, Since: v(5, 6), After: Oldest, Where: "arch/x86/kvm/x86.h: KVM_VMX_DEFAULT_PLE_WINDOW_MAX", Vendor: Intel, Kind: Merged,
+		Subject: "ple_window_max is UINT_MAX instead of INT_MAX / 2",
+		set:     func(k *Kernel) { k.Pause.Max = 1<<32 - 1 }},
 }
 
 // apicvHistory is the reasons for which APICv is off in a VM: enum
@@ -20,7 +23,10 @@ var apicvHistory = []Change{
 	{Topic: TopicAPICv, Since: v(5, 15), After: v(5, 14), Where: "arch/x86/kvm/hyperv.c: synic_update_vector", Kind: Merged,
 		Subject: "the SynIC inhibits only while an unmasked SINT has AutoEOI, not for good once it is enabled"},
 	{Topic: TopicAPICv, Since: v(5, 17), After: v(5, 15), Where: x86C + "kvm_arch_vcpu_guestdbg_update_apicv_inhibit", Kind: Merged,
-		Subject: "KVM_GUESTDBG_BLOCKIRQ and a missing in-kernel irqchip inhibit too"},
+		Subject: "KVM_GUESTDBG_BLOCKIRQ and a missing in-kernel irqchip inhibit too",
+		set: func(k *Kernel) {
+			k.Inhibits = inhibits("DISABLE", "HYPERV", "NESTED", "IRQWIN", "PIT_REINJ", "X2APIC", "BLOCKIRQ", "ABSENT")
+		}},
 	{Topic: TopicAPICv, Since: v(5, 19), After: v(5, 17), Where: kvmHostH + "enum kvm_apicv_inhibit", Kind: Merged,
 		Subject: "the guest inhibits by a changed xAPIC ID or APIC base; SEV does too",
 		set: func(k *Kernel) {

@@ -83,6 +83,9 @@ var expiryHistory = []Change{
 		Where: lapicC + "kvm_can_post_timer_interrupt", Kind: Merged,
 		Subject: "timers are posted only if MWAIT or HLT exits are disabled",
 		set:     func(k *Kernel) { k.Posted.NeedsExits = true }},
+	{Topic: TopicExpiry, Since: v(7, 3), After: v(7, 1), Stable: []Release{vp(6, 12, 117), vp(7, 2, 13)}, Where: lapicC + "apic_timer_expired", Kind: Merged,
+		Subject: "an expiry is injected at once only while KVM_RUN means to enter the guest",
+		set:     func(k *Kernel) { k.DirectInRun = true }},
 }
 
 // waitHistory is the wait for an expired deadline.

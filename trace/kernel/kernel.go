@@ -19,6 +19,9 @@ type Kernel struct {
 	Kick     Kick
 	Delivery Delivery
 	Posted   PostedTimer
+	// DirectInRun: an expiry on the vCPU's thread is injected at once only with
+	// vcpu->wants_to_run: in KVM_RUN, and without immediate_exit.
+	DirectInRun bool
 	// Wait is where the wait for an expired deadline stands.
 	Wait  trace.Placement
 	Poll  Poll

@@ -191,6 +191,8 @@ func TestDecisionsFollowTheKernel(t *testing.T) {
 	}{
 		{v(5, 2), Intel, "posted timer", -1}, {v(5, 3), Intel, "posted timer", 2}, {v(5, 18), Intel, "posted timer", 3},
 		{v(5, 9), Intel, "TSC-deadline write", 2}, {v(5, 10), Intel, "TSC-deadline write", 3},
+		{v(6, 12), Intel, "expiry on the vCPU's thread", 1}, {vp(6, 12, 117), Intel, "expiry on the vCPU's thread", 2},
+		{v(7, 1), AMD, "expiry on the vCPU's thread", 1}, {vp(7, 2, 13), AMD, "expiry on the vCPU's thread", 2}, {v(7, 3), Intel, "expiry on the vCPU's thread", 2},
 		{v(5, 5), Intel, "fastpath: ICR write", -1}, {v(5, 7), Intel, "fastpath: ICR write", 6}, {v(6, 18), Intel, "fastpath: ICR write", 3},
 		{v(6, 17), AMD, "fastpath: TSC-deadline write", -1}, {v(6, 18), AMD, "fastpath: TSC-deadline write", 2},
 		{v(6, 11), AMD, "fastpath: HLT", -1}, {v(6, 12), AMD, "fastpath: HLT", 2}, {v(7, 2), Intel, "fastpath: HLT", 2},
@@ -239,10 +241,24 @@ func TestInhibitsAreNumberedByRelease(t *testing.T) {
 		x    Vendor
 		name string
 		want int
-	}{{v(5, 4), Intel, "HYPERV", -1}, {v(5, 10), Intel, "PIT_REINJ", 4}, {v(6, 1), Intel, "PIT_REINJ", 8}, {v(6, 12), AMD, "PIT_REINJ", 9},
+	}{{v(5, 4), Intel, "HYPERV", -1}, {v(5, 10), Intel, "PIT_REINJ", 4},
+		{v(5, 15), Intel, "BLOCKIRQ", -1}, {v(5, 17), Intel, "BLOCKIRQ", 6}, {v(5, 17), AMD, "ABSENT", 7}, {v(5, 19), AMD, "ABSENT", 2},
+		{v(6, 1), Intel, "PIT_REINJ", 8}, {v(6, 12), AMD, "PIT_REINJ", 9},
 		{v(7, 2), AMD, "PHYSICAL_ID_TOO_BIG", 12}, {v(7, 2), Intel, "PHYSICAL_ID_TOO_BIG", -1}} {
 		if got := number(tt.r, tt.x, tt.name); got != tt.want {
 			t.Errorf("%s on %s, %s: bit %d, want %d", tt.r, tt.x, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestPauseWindowHasAMaximum(t *testing.T) {
+	for _, tt := range []struct {
+		r    Release
+		x    Vendor
+		want uint32
+	}{{v(4, 9), Intel, 0x3fffffff}, {v(5, 6), Intel, 0xffffffff}, {v(7, 3), Intel, 0xffffffff}, {v(5, 10), AMD, 0xffff}} {
+		if k := At(tt.r, tt.x); k.Pause.Max != tt.want {
+			t.Errorf("%s on %s: the window grows to %d, want %d", tt.r, tt.x, k.Pause.Max, tt.want)
 		}
 	}
 }
