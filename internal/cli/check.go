@@ -177,6 +177,9 @@ func (o *checkOptions) kernel(h *trace.Header) (kernel.Kernel, error) {
 			name = m[1]
 		}
 	}
+	if name == "" {
+		name = h.Kernel // what a model followed
+	}
 	switch {
 	case name == "":
 		return kernel.Kernel{}, fail(ExitUsage, "unknown kernel: give its release with --as")
