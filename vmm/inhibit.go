@@ -27,7 +27,7 @@ func (s inhibit) told() (mask uint64) {
 	return mask
 }
 
-// wantsAPICv is kvm_vcpu_apicv_activated, and what __kvm_vcpu_update_apicv asks
+// wantsAPICv is kvm_vcpu_apicv_activated, and what kvm_vcpu_update_apicv asks
 // beside it.
 func (m *Machine) wantsAPICv(v *vcpu) bool {
 	return m.st.knobs.APICv && m.st.inhibits == 0 && (v.apic.Enabled() || !v.apic.Config.Rules.DisabledDropsAPICv)

@@ -34,7 +34,7 @@ var apicvHistory = []Change{
 			k.Inhibits = inhibits("DISABLE", "HYPERV", "ABSENT", "BLOCKIRQ", "APIC_ID_MODIFIED", "APIC_BASE_MODIFIED", "NESTED",
 				"IRQWIN", "PIT_REINJ", "SEV")
 		}},
-	{Topic: TopicAPICv, Since: v(5, 19), After: v(5, 17), Where: x86C + "__kvm_vcpu_update_apicv", Kind: Merged,
+	{Topic: TopicAPICv, Since: v(5, 19), After: v(5, 17), Where: x86C + "kvm_vcpu_update_apicv", Kind: Merged,
 		Subject: "a vCPU whose APIC is disabled by IA32_APIC_BASE has no APICv",
 		set:     func(k *Kernel) { k.LAPIC.DisabledDropsAPICv = true }},
 	{Topic: TopicAPICv, Since: v(6, 12), After: v(6, 1), Where: lapicC + "kvm_recalculate_apic_map", Kind: Merged,
@@ -123,7 +123,7 @@ var paramHistory = []Change{
 			k.param("kvm", "halt_poll_ns_grow", "2", true)
 			k.param("kvm", "halt_poll_ns_shrink", "0", true)
 			if k.Vendor == AMD {
-				k.param("kvm_amd", "avic", "", false)
+				k.param("kvm_amd", "avic", "0", false)
 				return
 			}
 			k.param("kvm_intel", "preemption_timer", "Y", false)
@@ -151,6 +151,11 @@ var paramHistory = []Change{
 		}},
 	{Topic: TopicParam, Since: v(6, 11), After: v(6, 10), Where: mainC + "halt_poll_ns_shrink", Kind: Merged, Subject: "halt_poll_ns_shrink=2",
 		set: func(k *Kernel) { k.param("kvm", "halt_poll_ns_shrink", "2", true) }},
+	{Topic: TopicParam, Since: v(6, 1), After: v(5, 10), Where: svmC + "avic", Vendor: AMD, Kind: Merged, Subject: "avic is a bool: N",
+		set: func(k *Kernel) { k.param("kvm_amd", "avic", "N", false) }},
+	{Topic: TopicParam, Since: v(7, 2), After: v(6, 12), Where: "arch/x86/kvm/svm/avic.c: avic_want_avic_enabled", Vendor: AMD, Kind: Merged,
+		Subject: "avic=auto: on from Zen 4 on where the CPU has x2AVIC; reads as Y or N",
+		set:     func(k *Kernel) { k.param("kvm_amd", "avic", "auto", false) }},
 }
 
 // param adds a parameter or changes its default.

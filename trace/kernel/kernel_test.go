@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"testing"
 
 	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
@@ -247,6 +248,16 @@ func TestInhibitsAreNumberedByRelease(t *testing.T) {
 		{v(7, 2), AMD, "PHYSICAL_ID_TOO_BIG", 12}, {v(7, 2), Intel, "PHYSICAL_ID_TOO_BIG", -1}} {
 		if got := number(tt.r, tt.x, tt.name); got != tt.want {
 			t.Errorf("%s on %s, %s: bit %d, want %d", tt.r, tt.x, tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestAVICIsOffUntilAuto(t *testing.T) {
+	for r, want := range map[Release]string{v(5, 10): "0", v(6, 1): "N", v(6, 12): "N", v(7, 2): "auto"} {
+		k := At(r, AMD)
+		i := slices.IndexFunc(k.Params, func(p Param) bool { return p.Name == "avic" })
+		if i < 0 || k.Params[i].Default != want || k.Params[i].Writable {
+			t.Errorf("%s: %+v, want %s, read-only", r, k.Params, want)
 		}
 	}
 }
