@@ -570,7 +570,7 @@ func (x ExitInfoArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
 	return Event{TSC: at, Kind: KindExitInfo, VCPU: vcpu, PCPU: pcpu, A: x.Requests, B: x.IntrInfo, C: x.Error}
 }
 
-// HostIdleArgs holds the arguments of a host_idle event: a host CPU entered or left an idle state (cpu_idle); VCPU is none.
+// HostIdleArgs holds the arguments of a host_idle event: a host CPU entered or left an idle state (cpu_idle); no vCPU is concerned.
 type HostIdleArgs struct {
 	In    bool   // 1 if entered
 	State uint64 // index of the C-state, as in cpuidle/state*
@@ -588,8 +588,8 @@ func (x HostIdleArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
 type HostTimerArgs struct {
 	Step    HostTimerStep // started, cancelled, expired, callback done
 	ID      uint64        // tells timers apart: the trace's pointer
-	Expires clock.TSC     // when it is or was due, 0 if not told
-	Now     clock.TSC     // time that the interrupt compared it with, 0 if not told
+	Expires clock.TSC     // when it is or was due, 0 if unknown
+	Now     clock.TSC     // time that the interrupt compared it with, 0 if unknown
 }
 
 // HostTimer reads e as a host_timer event.
@@ -668,7 +668,7 @@ func (x StimerArmArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
 // StimerExpireArgs holds the arguments of a stimer_expire event: a Hyper-V synthetic timer expired (kvm_hv_stimer_expiration).
 type StimerExpireArgs struct {
 	Index     uint64    // 0–3
-	Target    clock.TSC // the deadline that expired, 0 if not told
+	Target    clock.TSC // the deadline that expired, 0 if unknown
 	Direct    bool      // 1 if it raised its vector itself
 	Delivered bool      // 1 if the message or vector was taken; 0 if it waits for a free slot
 }
@@ -683,7 +683,7 @@ func (x StimerExpireArgs) Event(at clock.TSC, vcpu, pcpu uint8) Event {
 	return Event{TSC: at, Kind: KindStimerExpire, VCPU: vcpu, PCPU: pcpu, A: x.Index, B: uint64(x.Target), C: bit(x.Direct), D: bit(x.Delivered)}
 }
 
-// DebuggerArgs holds the arguments of a debugger event: what the debugger itself did to the run; VCPU is none if it concerns all.
+// DebuggerArgs holds the arguments of a debugger event: what the debugger itself did to the run; without a vCPU it concerns all.
 type DebuggerArgs struct {
 	Act    DebuggerAct  // what
 	Hidden clock.Cycles // cycles taken out of the guest's time by its TSC offset

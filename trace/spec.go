@@ -304,7 +304,7 @@ var Specs = [numKinds]Spec{
 			{"requests", Hex, nil, "vcpu->requests, as the kernel numbers them (6.14 on)"},
 			{"intr_info", Hex, nil, "VM-exit interruption information, or AMD's EXITINTINFO"},
 			{"error", Hex, nil, "its error code"}}},
-	KindHostIdle: {Name: "host_idle", Role: Derived, Doc: "a host CPU entered or left an idle state (cpu_idle); VCPU is none",
+	KindHostIdle: {Name: "host_idle", Role: Derived, Doc: "a host CPU entered or left an idle state (cpu_idle); no vCPU is concerned",
 		Fields: [4]Field{
 			{"in", Bool, nil, "1 if entered"},
 			{"state", Dec, nil, "index of the C-state, as in cpuidle/state*"}}},
@@ -312,8 +312,8 @@ var Specs = [numKinds]Spec{
 		Fields: [4]Field{
 			{"step", Enum, HostTimerNames, "started, cancelled, expired, callback done"},
 			{"id", Hex, nil, "tells timers apart: the trace's pointer"},
-			{"expires", Point, nil, "when it is or was due, 0 if not told"},
-			{"now", Point, nil, "time that the interrupt compared it with, 0 if not told"}}},
+			{"expires", Point, nil, "when it is or was due, 0 if unknown"},
+			{"now", Point, nil, "time that the interrupt compared it with, 0 if unknown"}}},
 	KindHostIRQ: {Name: "host_irq", Role: Derived, Doc: "a host interrupt, NMI or softirq began or ended on PCPU",
 		Fields: [4]Field{
 			{"in", Bool, nil, "1 if it began"},
@@ -338,10 +338,10 @@ var Specs = [numKinds]Spec{
 	KindStimerExpire: {Name: "stimer_expire", Role: Derived, Doc: "a Hyper-V synthetic timer expired (kvm_hv_stimer_expiration)",
 		Fields: [4]Field{
 			{"index", Dec, nil, "0–3"},
-			{"target", Point, nil, "the deadline that expired, 0 if not told"},
+			{"target", Point, nil, "the deadline that expired, 0 if unknown"},
 			{"direct", Bool, nil, "1 if it raised its vector itself"},
 			{"delivered", Bool, nil, "1 if the message or vector was taken; 0 if it waits for a free slot"}}},
-	KindDebugger: {Name: "debugger", Role: Input, Doc: "what the debugger itself did to the run; VCPU is none if it concerns all",
+	KindDebugger: {Name: "debugger", Role: Input, Doc: "what the debugger itself did to the run; without a vCPU it concerns all",
 		Fields: [4]Field{
 			{"act", Enum, DebuggerNames, "what"},
 			{"hidden", Cycles, nil, "cycles taken out of the guest's time by its TSC offset"}}},

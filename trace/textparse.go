@@ -219,7 +219,7 @@ func (p *lineParser) enum(names []string, s string, at int) uint64 {
 	}
 	i := slices.Index(names, s)
 	if i < 0 {
-		p.fail(at, "%q is none of %s", s, strings.Join(names, ", "))
+		p.fail(at, "%q is not one of %s", s, strings.Join(names, ", "))
 		return 0
 	}
 	return uint64(i)
@@ -235,7 +235,7 @@ func (p *lineParser) mask(names []string, s string, at int) (v uint64) {
 		} else if d, ok := strings.CutPrefix(part, "0x"); ok {
 			v |= p.uint(d, at, 16, "a bit")
 		} else {
-			p.fail(at, "%q is none of %s", part, strings.Join(names, ", "))
+			p.fail(at, "%q is not one of %s", part, strings.Join(names, ", "))
 		}
 		at += len(part) + 1
 	}

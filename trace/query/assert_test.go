@@ -85,7 +85,7 @@ func TestBadAssertionsAreRefused(t *testing.T) {
 		{"p(late) < 5us", "nothing is called"},
 		{"p9.9.9(late) < 5us", "nothing is called"},
 		{"fastpath(MSR_WRITE) > 0.9", "such as 90%"},
-		{"exits.FOO == 0", `"FOO" is none of exits's`},
+		{"exits.FOO == 0", `exits has no "FOO"`},
 		{"bails > 0", "bails needs one of"},
 		{"end == later", "is no end"},
 	}

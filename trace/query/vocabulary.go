@@ -58,7 +58,7 @@ func (v *Vocabulary[C]) find(n Name) (*Var[C], int, *Error) {
 	if i := slices.IndexFunc(x.Keys, func(k string) bool { return strings.EqualFold(k, n.Key) }); i >= 0 {
 		return x, i, nil
 	}
-	return nil, 0, &Error{n.KeyCol, quote(n.Key) + " is none of " + n.Word + "'s: " + list(x.Keys)}
+	return nil, 0, &Error{n.KeyCol, n.Word + " has no " + quote(n.Key) + "; it has " + list(x.Keys)}
 }
 
 func (v *Vocabulary[C]) lookUp(word string) *Var[C] {
