@@ -29,7 +29,7 @@ func (o *runOptions) modelFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.pcpus, "pcpus", 0, "host CPUs of the model (default one for each vCPU)")
 	f.Uint64Var(&o.seed, "seed", model.DefaultSeed, "seed of the model's noise")
 	f.StringVar(&o.profile, "profile", defaultProfile, "cost profile of the model: "+strings.Join(model.Profiles(), ", "))
-	f.StringVar(&o.reboot, "reboot", "reset", "what boots the guest anew on the model: its own reset, always (a triple fault too), or never")
+	f.StringVar(&o.reboot, "reboot", "reset", "what reboots the guest on the model: its own reset, always (a triple fault too), or never")
 	f.BoolVar(&o.noSkip, "no-skip", false, "execute busy-waits and loops that fill memory instruction by instruction (same result, slower)")
 }
 

@@ -42,7 +42,7 @@ var (
 
 // The conditions of the tables of knobs and figures.
 var (
-	traced = condition{"a tracefs instance can be had", "mount tracefs and run as root", func(f *hostFacts) bool { return f.tracefs }}
+	traced = condition{"a tracefs instance is available", "mount tracefs and run as root", func(f *hostFacts) bool { return f.tracefs }}
 	looked = condition{"debugfs can be read", "mount -t debugfs debugfs /sys/kernel/debug and run as root",
 		func(f *hostFacts) bool { return f.debugfs }}
 	onAMD     = condition{"the CPU is AMD's", "", func(f *hostFacts) bool { return f.vendor == AMD }}
@@ -63,7 +63,7 @@ func probed(name string) condition {
 	if i < 0 {
 		panic("BUG: no probe is called " + name)
 	}
-	return condition{"a probe on " + strings.Join(ftrace.Probes[i].Symbols, " or ") + " can be made",
+	return condition{strings.Join(ftrace.Probes[i].Symbols, " or ") + " can be probed",
 		"mount tracefs and run as root, on a kernel with kprobe events", func(f *hostFacts) bool { return f.tracefs && slices.Contains(f.probes, name) }}
 }
 

@@ -25,7 +25,7 @@ const (
 	newVM      = "the guest moves into a new VM"
 	apicvLoad  = "kvm_intel.enable_apicv is N: the CPU lacks APICv, or the module was loaded with enable_apicv=0"
 	avicLoad   = "kvm_amd.avic is off: load kvm_amd with avic=1 on a CPU that has AVIC"
-	hostSwitch = "kvm.pi_inject_timer is one setting for all VMs of this host; it is put back at the end"
+	hostSwitch = "kvm.pi_inject_timer is one setting for all VMs of this host; it is restored at the end"
 )
 
 // kernelKnobs says how knobs are turned with the LAPIC in the kernel: the first
@@ -35,10 +35,10 @@ var kernelKnobs = [trace.NumKnobs][]knobRow{
 	trace.KnobAPICv: {
 		{[]condition{noAPICv, onAMD}, vmm.TagFixed, avicLoad, nil},
 		{[]condition{noAPICv}, vmm.TagFixed, apicvLoad, nil},
-		{[]condition{noSynIC}, vmm.TagFixed, "no SynIC in this kernel, through which APICv could be inhibited", nil},
+		{[]condition{noSynIC}, vmm.TagFixed, "this kernel has no SynIC, which is needed to inhibit APICv", nil},
 		{nil, vmm.TagLive, "by a SynIC AutoEOI inhibit on this VM", (*kernelEngine).setAPICv}},
 	trace.KnobPostedTimer: {
-		{[]condition{noPosting}, vmm.TagFixed, "kvm.pi_inject_timer is not there or not writable", nil},
+		{[]condition{noPosting}, vmm.TagFixed, "kvm.pi_inject_timer is missing or not writable", nil},
 		{nil, vmm.TagHostWide, hostSwitch, (*kernelEngine).setPosted}},
 	trace.KnobAdvance: {
 		{[]condition{noLookup}, vmm.TagGone, "since Linux " + noNumber.String() + " the advance is adaptive or off, chosen when kvm is loaded", nil},
