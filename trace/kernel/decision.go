@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/kernel/rule"
@@ -82,8 +83,12 @@ func (k *Kernel) expiryDecision() Decision {
 func (k *Kernel) waitDecision() Decision {
 	d := Decision{Name: "wait for the deadline", Where: lapicC + "__kvm_wait_lapic_expire",
 		Clauses: []string{"a deadline has expired", "its vector is injected"}, Then: "busy wait just before VM-entry", Else: "no wait"}
-	if !k.LAPIC.WaitAlways {
-		d.Clauses = append([]string{"the advance is not 0"}, d.Clauses...)
+	const advance = "the advance is not 0"
+	switch {
+	case k.WaitTests:
+		d.Clauses = slices.Insert(d.Clauses, 1, advance)
+	case !k.LAPIC.WaitAlways:
+		d.Clauses = slices.Insert(d.Clauses, 0, advance)
 	}
 	if k.Wait == trace.WaitEarly {
 		d.Where, d.Then = lapicC+"wait_lapic_expire", "busy wait in vcpu_enter_guest, before guest_enter_irqoff"

@@ -99,6 +99,9 @@ var waitHistory = []Change{
 	{Topic: TopicWait, Since: v(5, 3), After: v(5, 2), Where: vmxC + "vmx_vcpu_run", Kind: Merged,
 		Subject: WaitAtEntry,
 		set:     func(k *Kernel) { k.Wait, k.Trace.LateWait = trace.WaitLate, true }},
+	{Topic: TopicWait, Since: v(5, 10), After: v(5, 9), Where: lapicC + "kvm_wait_lapic_expire", Kind: Merged,
+		Subject: "the wait tests its conditions itself: the expired deadline, then the advance, then the injected vector",
+		set:     func(k *Kernel) { k.WaitTests = true }},
 	{Topic: TopicWait, Since: v(5, 19), After: v(5, 17), Commit: "e0ac535178ad", Where: lapicC + "__kvm_wait_lapic_expire", Kind: Merged,
 		Subject: "tuning comes before the wait, and the wait is traced where it is",
 		set: func(k *Kernel) {

@@ -22,6 +22,9 @@ type Kernel struct {
 	// DirectInRun: an expiry on the vCPU's thread is injected at once only with
 	// vcpu->wants_to_run: in KVM_RUN, and without immediate_exit.
 	DirectInRun bool
+	// WaitTests: kvm_wait_lapic_expire tests all of its conditions itself, the
+	// expired deadline first; before, its caller tested the advance.
+	WaitTests bool
 	// Wait is where the wait for an expired deadline stands.
 	Wait  trace.Placement
 	Poll  Poll

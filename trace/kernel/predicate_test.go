@@ -120,3 +120,21 @@ func TestICRClauses(t *testing.T) {
 		}
 	}
 }
+
+func TestWaitIsTestedInTheKernelsOrder(t *testing.T) {
+	for name, want := range map[string][]string{
+		"4.14": {"a deadline has expired", "its vector is injected"},
+		"5.9":  {"the advance is not 0", "a deadline has expired", "its vector is injected"},
+		"5.10": {"a deadline has expired", "the advance is not 0", "its vector is injected"},
+		"6.12": {"a deadline has expired", "the advance is not 0", "its vector is injected"},
+	} {
+		n, err := Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := At(n.Release, Intel)
+		if got := k.waitDecision().Clauses; !slices.Equal(got, want) {
+			t.Errorf("%s tests %q, want %q", name, got, want)
+		}
+	}
+}
