@@ -257,7 +257,7 @@ func afterWords(t *turned) string {
 	if t.after != nil {
 		n = len(t.after.Late)
 	}
-	return "after   " + pickString(n > scatterRing-8, "last ", "all ") + group3(uint64(n))
+	return "after   " + pickString(n > scatterRing-settling, "last ", "settled ") + group3(uint64(n))
 }
 
 // scatterRing is how many deadlines a state keeps one by one.
@@ -272,7 +272,7 @@ func (s *scene) stat(st *diff.Stat, v float64) string {
 }
 
 var verdictHelp = []string{
-	"The verdict bar stands below the panes once a knob has been turned. Before is the last 1,024 deadlines up to the turn, kept as they were; after is all since, the last 4,096 at most. Both are compared as \"ticktrap diff\" does it, again and again while evidence comes.",
+	"The verdict bar stands below the panes once a knob has been turned. Before is the last 1,024 deadlines up to the turn, kept as they were; after is all since, the last 4,096 at most. The first 128 after a start or a turn are left out of both, while adaptive tuning and halt polling settle. Both are compared as \"ticktrap diff\" does it, again and again while evidence comes.",
 	"▲ more, ▼ less: the 99.8 % interval of the change is beyond 0.5 %. = no such change. ? not clear yet; \"needs ~N more\" says how many more deadlines it takes, about. More is worse in every figure.",
 	"typical — the mean lateness without the lowest and highest 5 %. host cycles, exits, IPIs, burnt cycles (busy waits and halt polling) and lost deadlines are per deadline.",
 }

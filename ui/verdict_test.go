@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/diff"
 	"codeberg.org/ticktrap/ticktrap/ui/uitest"
@@ -151,5 +152,37 @@ func TestSearchIsRepeatedAndTheLastPlaceIsKept(t *testing.T) {
 	r.press("`")
 	if len(r.s.Done) != 1 || r.s.Done[0].At != was {
 		t.Errorf("the last place is %+v, want TSC %d", r.s.Done, was)
+	}
+}
+
+// A mean over the time in which adaptive tuning comes to rest would credit a turn
+// with what tuning did.
+func TestWhatSettlesIsLeftOutOfBeforeAndAfter(t *testing.T) {
+	f := &vmm.Frame{}
+	f.State.Reset(&trace.Header{Hz: 1e9, VCPUs: 1})
+	add := func(n int, at clock.TSC) clock.TSC {
+		for range n {
+			at += 1000
+			f.State.Scatter.Push(trace.LatePoint{At: at, Late: clock.Cycles(at)})
+		}
+		return at
+	}
+	turn := add(600, 0) + 1
+	last := add(300, turn)
+	for _, tt := range []struct {
+		name     string
+		from, to clock.TSC
+		most     int
+		want     int
+		first    clock.Cycles
+	}{
+		{"from the start", f.State.First, turn - 1, 1024, 600 - settling, (settling + 1) * 1000},
+		{"the last of them", f.State.First, turn - 1, 100, 100, 501 * 1000},
+		{"after the turn", turn, last, 1 << 20, 299 - settling, clock.Cycles(turn) + (settling+2)*1000},
+	} {
+		s := sideBetween(f, tt.from, tt.to, tt.most)
+		if len(s.Late) != tt.want || s.Late[0] != tt.first {
+			t.Errorf("%s: %d deadlines from %d, want %d from %d", tt.name, len(s.Late), s.Late[0], tt.want, tt.first)
+		}
 	}
 }

@@ -13,6 +13,12 @@ import (
 // it. Older ones would weigh down what the settings had come to.
 const mostBefore = 1024
 
+// settling is how many deadlines after a start or a turn are left out: adaptive
+// tuning and halt polling first have to come to what the settings ask for, and a
+// mean over their way there would credit the next turn with its end. Of a short
+// stretch half is left out at most.
+const settling = 128
+
 // turned is a turn of a knob, or several in so short a time that none had an
 // effect of its own, with what it changed.
 type turned struct {
@@ -134,9 +140,10 @@ func sideBetween(f *vmm.Frame, from, to clock.TSC, most int) *diff.Side {
 	st := &f.State
 	r := &st.Scatter
 	s := &diff.Side{Known: st.SpentKnown(), Report: &trace.Report{Provenance: f.Header.Provenance.String(), Hz: uint64(f.Header.Hz)}}
+	begins := false // the stretch begins among the deadlines that are kept
 	for i := range r.Len() {
 		p := r.Last(i)
-		if p.At <= from && from != st.First || p.At < from || len(s.Late) == most {
+		if begins = p.At <= from && from != st.First || p.At < from; begins || len(s.Late) == most+settling {
 			break
 		}
 		if p.At > to {
@@ -144,9 +151,15 @@ func sideBetween(f *vmm.Frame, from, to clock.TSC, most int) *diff.Side {
 		}
 		s.Late, s.Costs = append(s.Late, p.Late), append(s.Costs, p.Cost)
 	}
-	if n := len(s.Late); n > 0 && n < most && from != st.First { // armed under the settings before
+	if n := len(s.Late); n > 0 && begins && from != st.First { // armed under the settings before
 		s.Late, s.Costs = s.Late[:n-1], s.Costs[:n-1]
 	}
+	n := len(s.Late)
+	if begins || from == st.First && r.First() == 0 {
+		n -= min(settling, n/2)
+	}
+	n = min(n, most)
+	s.Late, s.Costs = s.Late[:n], s.Costs[:n]
 	slices.Reverse(s.Late)
 	slices.Reverse(s.Costs)
 	return s
