@@ -53,7 +53,7 @@ var arrows = map[string]string{
 	"vmm/rerun":             "vmm trace internal/clock",
 	"vmm/scenario":          "vmm vmm/model vmm/guest lapic trace trace/kernel internal/clock",
 	"vmm/fuzz":              "vmm vmm/model vmm/guest vmm/session trace trace/query internal/clock internal/crash",
-	"vmm/sweep":             "vmm vmm/session trace internal/clock internal/prose",
+	"vmm/sweep":             "vmm vmm/session trace trace/kernel internal/clock internal/prose",
 	"vmm/vmmtest":           "*",
 	"ui":                    "internal/quiet ui/picture vmm trace trace/kernel trace/kernel/rule trace/explain trace/diff trace/query lapic keymap internal/clock internal/prose",
 	"ui/picture":            "",

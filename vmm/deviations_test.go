@@ -2,8 +2,10 @@ package vmm
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 )
 
@@ -39,6 +41,33 @@ func TestDeviationsNameTheRulesOfNoKernel(t *testing.T) {
 		tt.turn(&k)
 		if got := k.Deviations(tt.k); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestCannotSaysWhatNoParameterMakes(t *testing.T) {
+	for _, tt := range []struct {
+		release string
+		knob    trace.Knob
+		value   uint64
+		says    string
+	}{
+		{"6.12", trace.KnobAdvance, 500, "no number of nanoseconds"},
+		{"6.12", trace.KnobAdvance, 0, ""},
+		{"6.9", trace.KnobAdvance, 500, ""},
+		{"6.12", trace.KnobVMEntryAdvance, 300, "a proposal"},
+		{"6.12", trace.KnobKick, uint64(KickKB), "Linux 6.12 does not do kick=kb"},
+		{"5.15", trace.KnobKick, uint64(KickKB), ""},
+		{"6.12", trace.KnobAPICv, 0, ""},
+		{"6.12", trace.KnobHaltPoll, 0, ""},
+	} {
+		n, err := kernel.Parse(tt.release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := kernel.At(n.Release, kernel.Intel)
+		if got := Cannot(&k, tt.knob, tt.value); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
+			t.Errorf("%s %s=%d: %q, want %q", tt.release, tt.knob, tt.value, got, tt.says)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package vmm
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/lapic"
@@ -53,6 +54,27 @@ func (s *Knobs) Deviations(k *kernel.Kernel) (names []string) {
 		}
 	}
 	return names
+}
+
+// Cannot says why kernel k cannot be set to value v of a knob; empty if it can.
+func Cannot(k *kernel.Kernel, n trace.Knob, v uint64) string {
+	s := KnobsOf(k)
+	if s.Set(n, v) != nil {
+		return ""
+	}
+	for _, d := range s.Deviations(k) {
+		if name, _, _ := strings.Cut(d, "="); name != n.String() {
+			continue
+		}
+		switch {
+		case n == trace.KnobVMEntryAdvance:
+			return d + " is a proposal that no release of Linux has"
+		case n == trace.KnobAdvance && v != trace.AdvanceAdaptive:
+			return fmt.Sprintf("Linux %s has no number of nanoseconds for the advance, only on and off (kvm.lapic_timer_advance)", k.Release)
+		}
+		return fmt.Sprintf("Linux %s does not do %s, and no parameter makes it", k.Release, d)
+	}
+	return ""
 }
 
 // knobAccess reads and writes one knob as a number.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +14,7 @@ import (
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
 	"codeberg.org/ticktrap/ticktrap/trace/explain"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/guest"
 	"codeberg.org/ticktrap/ticktrap/vmm/model"
@@ -293,6 +295,7 @@ func (o *explainOptions) print(w io.Writer, h *trace.Header, f *explain.Finder, 
 	x := explain.Explain(h, st, c)
 	x.Findings = bugs
 	o.check(x, c, st, again)
+	x.Withheld = append(x.Withheld, cannot(h, x.Settings())...)
 	return o.write(w, x)
 }
 
@@ -334,4 +337,19 @@ func tryKnobs(again *rerun.Run, c *trace.Chain, from clock.TSC, late int64, want
 		checks = append(checks, explain.NewCheck(want[i], c, late, &outs[i].Chain, outs[i].Ran))
 	}
 	return checks, err
+}
+
+// cannot says of each proposed setting why the kernel of the run cannot have it.
+func cannot(h *trace.Header, settings []explain.Setting) (words []string) {
+	n, err := kernel.Parse(h.Kernel)
+	if err != nil {
+		return nil // which kernel ran is not known
+	}
+	k := kernel.At(n.Release, kernel.Both)
+	for _, s := range settings {
+		if why := vmm.Cannot(&k, s.Knob, s.Value); why != "" {
+			words = append(words, strings.ToUpper(why[:1])+why[1:]+".")
+		}
+	}
+	return words
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func (o *sweepOptions) plan(g sweep.Grid) (*sweep.Run, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	r := &sweep.Run{Base: base, Seed: o.run.seed, Limits: o.run.limits}
+	r := &sweep.Run{Kernel: &cfg.Kernel, Base: base, Seed: o.run.seed, Limits: o.run.limits}
 	r.Make = func(k vmm.Knobs, seed uint64) session.Factory {
 		c := cfg
 		c.Knobs, c.Seed = k, seed
@@ -151,7 +152,8 @@ func (o *sweepOptions) plan(g sweep.Grid) (*sweep.Run, string, error) {
 
 // machine is what was chosen of the machine beside its size and knobs.
 func (o *sweepOptions) machine() (words string) {
-	words = "kernel " + o.run.kernel + ", "
+	words = fmt.Sprintf("kernel %s, %d host CPUs, %d MiB, reset: %s, ", cmp.Or(o.run.kernel, vmm.DefaultKernel().Release.String()), o.run.pcpus,
+		o.run.memMiB, o.run.reboot)
 	if len(o.run.hide) > 0 {
 		words += "without " + strings.Join(o.run.hide, " ") + ", "
 	}

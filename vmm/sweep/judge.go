@@ -43,6 +43,9 @@ type Knee struct {
 	Goal  float64 `json:"goal"`
 	// Flat is true if no value of the knob matters.
 	Flat bool `json:"flat"`
+	// Edge is true if the goal still falls at the last value: the knee, if there
+	// is one, is beyond the grid.
+	Edge bool `json:"edge,omitempty"`
 }
 
 // The least gain that is worth a setting: both must be reached. The first is
@@ -90,6 +93,13 @@ func Judge(g Grid, r *Run, points []*Point, goal string, stop func() bool) (*Res
 	}
 	res.Knees = knees(g, points, goal)
 	res.verdict(g)
+	if r.Kernel != nil {
+		for _, a := range g {
+			if why := vmm.Cannot(r.Kernel, a.Knob, best.Get(a.Knob)); why != "" {
+				res.Verdict += " But " + why + "."
+			}
+		}
+	}
 	return res, nil
 }
 
@@ -216,9 +226,10 @@ func kneeOf(g Grid, axis int, row []*Point, goal string) (Knee, bool) {
 	if top-floor < worthNanos || top-floor < worthShare*top {
 		k.Flat, near = true, top
 	}
-	for _, p := range row {
+	for i, p := range row {
 		if p.Goal(goal) <= near {
 			k.Value, k.Goal = p.Knobs[k.Knob], p.Goal(goal)
+			k.Edge = !k.Flat && i == len(row)-1
 			return k, true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"codeberg.org/ticktrap/ticktrap/internal/clock"
 	"codeberg.org/ticktrap/ticktrap/trace"
+	"codeberg.org/ticktrap/ticktrap/trace/kernel"
 	"codeberg.org/ticktrap/ticktrap/vmm"
 	"codeberg.org/ticktrap/ticktrap/vmm/session"
 )
@@ -63,6 +64,9 @@ func (p *Point) Key(g Grid) string {
 
 // Run describes the run whose knobs are varied.
 type Run struct {
+	// Kernel is what a host would run: a setting that it cannot have is said to be
+	// none. Nil says nothing.
+	Kernel *kernel.Kernel
 	Base   vmm.Knobs
 	Seed   uint64
 	Limits func(*trace.Header) session.Limits

@@ -253,3 +253,26 @@ func BenchmarkTwoHundredPoints(b *testing.B) {
 	}
 	b.ReportMetric(float64(g.Size()), "points/op")
 }
+
+func TestKneeAtTheEdgeIsBeyondTheGrid(t *testing.T) {
+	g, r := grid(t, "timer-advance=0:300:100"), plan(t, 60)
+	r.Base.Advance = 0
+	k := vmm.DefaultKernel()
+	r.Kernel = &k
+	points, err := sweep.Go(context.Background(), g, r, 2, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := sweep.Judge(g, r, points, "p99", func() bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(res.Text(g)), " ")
+	for _, want := range []string{"The knee is beyond the grid: p99 still falls at timer-advance=300ns",
+		"p99 of 60 deadlines is their maximum: give --deadlines 100 or more.",
+		"But Linux 6.12 has no number of nanoseconds for the advance"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not said:\n%s", want, res.Text(g))
+		}
+	}
+}

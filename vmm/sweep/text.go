@@ -33,6 +33,7 @@ func (r *Result) Text(g Grid) string {
 		prose.Write(&b, "", "", kneeText(&k, r.Goal))
 	}
 	prose.Write(&b, "", "", r.Verdict)
+	prose.Write(&b, "", "", r.tooFew())
 	return b.String()
 }
 
@@ -80,6 +81,24 @@ func kneeText(k *Knee, goal string) string {
 	if k.Flat {
 		return fmt.Sprintf("%s does not matter%s: %s stays the same.", k.Knob, at, goal)
 	}
+	if k.Edge {
+		return fmt.Sprintf("The knee%s is beyond the grid: %s still falls at %s=%s (%.0f ns), its last value.", at, goal, k.Knob, k.Value,
+			k.Goal)
+	}
 	return fmt.Sprintf("The knee%s is %s=%s: from there on %s stays near its floor (%.0f ns).", at, k.Knob, k.Value, goal,
 		k.Goal)
+}
+
+// leastFor is how many deadlines a percentile needs to be another figure than the
+// maximum.
+var leastFor = map[string]uint64{"p50": 2, "p90": 10, "p99": 100, "p999": 1000}
+
+// tooFew says that the goal is no percentile for want of deadlines; empty if it is.
+func (r *Result) tooFew() string {
+	for _, p := range r.Points {
+		if p != nil && p.Count > 0 && p.Count < leastFor[r.Goal] {
+			return fmt.Sprintf("%s of %d deadlines is their maximum: give --deadlines %d or more.", r.Goal, p.Count, leastFor[r.Goal])
+		}
+	}
+	return ""
 }
