@@ -64,7 +64,9 @@ func TestCheckDecidesByTheInterval(t *testing.T) {
 		{"delta(p50) > 5%", Undecided},
 		{"delta(p50) > 10%", Holds},
 		{"delta(p99) < 0", Holds},
-		{"delta(p99) < 200", Exceeded},  // fell short of a gain
+		{"delta(p99) < 200", Exceeded}, // fell short of a gain
+		{"delta(p50) < 35", Undecided}, // 30 is below, 70 is possible
+		{"delta(p50) < 20", Holds},
 		{"delta(mean) > 5%", Undecided}, // no interval
 		{"delta(exits) > 5%", Exceeded}, // from nothing
 		{"delta(lost) > 0", Exceeded},   // one is one

@@ -27,7 +27,7 @@ var inner = []string{"exit", "fast-dispatch", "dispatch", "msr", "apic", "hyperc
 
 // specs are in the order of their dependence.
 var specs = []spec{
-	{name: "skylake-server", about: "a 2.5 GHz Skylake server, kernels 5.2 to 5.8 of 2019 and 2020",
+	{name: "skylake-server", about: "costs of a 2.5 GHz Skylake server under kernels 5.2 to 5.8",
 		hz: 2_500_000_000, hzSource: "S000: 2.5 GHz", base: "generic", free: inner,
 		calibrates: []model.RowRef{
 			{ID: "s000-roundtrip", Text: "exit, entry and the loop's way round"},
@@ -48,7 +48,7 @@ var specs = []spec{
 			{ID: "s004v4-tscdeadline-adaptive", Text: "the same with advance at the preemption timer"},
 			{ID: "s004v4-cyclictest", Text: "the same in a wake-up"},
 		}},
-	{name: "haswell-desktop", about: "a Haswell desktop without APICv, kernels 5.2 and 5.3 of 2019",
+	{name: "haswell-desktop", about: "costs of a Haswell desktop without APICv under kernels 5.2 and 5.3",
 		hz: 2_400_000_000, hzSource: "R. Krčmář on S000: 267 cycles are 111 ns; the frequency of S001's machine is not published",
 		base: "skylake-server", generic: true,
 		free: []string{"exit", "fast-dispatch", "dispatch", "hypercall", "outer", "prepare", "exit-test", "early-gap", "late-gap",
@@ -59,7 +59,7 @@ var specs = []spec{
 			{ID: "s001-gap", Text: "early-gap"},
 		},
 		predicts: []model.RowRef{{ID: "s001-latency", Text: "wait placement"}}},
-	{name: "icelake-server", about: "an Ice Lake server with a preemptible RCU, kernel 5.15 of 2021",
+	{name: "icelake-server", about: "costs of an Ice Lake server with a preemptible RCU under kernel 5.15",
 		hz: 2_500_000_000, hzSource: "assumed: the frequency is not published", base: "skylake-server",
 		free:       []string{"kick-rcu", "kick-cmpxchg"},
 		calibrates: []model.RowRef{{ID: "s002-self_ipi_sti_nop-apicv-off", Text: "one kick of a running vCPU: kick-rcu and kick-cmpxchg"}},
