@@ -34,10 +34,9 @@ type condition struct {
 
 // The releases that the tables' words name.
 var (
-	noNumber  = kernel.First(kernel.Intel, func(k *kernel.Kernel) bool { return !k.Advance.Fixed })
-	amdTimers = kernel.First(kernel.AMD, func(k *kernel.Kernel) bool { return k.Fastpath.Deadline && !k.Fastpath.DeadlineHV })
-	haltFast  = kernel.First(kernel.AMD, func(k *kernel.Kernel) bool { return k.Fastpath.HLT })
-	requests  = kernel.First(kernel.Intel, func(k *kernel.Kernel) bool { return k.Trace.Requests })
+	noNumber = kernel.First(kernel.Intel, func(k *kernel.Kernel) bool { return !k.Advance.Fixed })
+	haltFast = kernel.First(kernel.AMD, func(k *kernel.Kernel) bool { return k.Fastpath.HLT })
+	requests = kernel.First(kernel.Intel, func(k *kernel.Kernel) bool { return k.Trace.Requests })
 )
 
 // The conditions of the tables of knobs and figures.

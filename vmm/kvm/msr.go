@@ -1,5 +1,7 @@
 package kvm
 
+import "codeberg.org/ticktrap/ticktrap/trace/kernel"
+
 // MSRs by the manual's names (Intel SDM vol. 4, table 2-2 "IA-32 Architectural
 // MSRs").
 const (
@@ -50,3 +52,7 @@ func (c DeadlineCure) Sentence() string {
 	}
 	return ""
 }
+
+// amdTimers is the first release whose WRMSR fastpath takes TSC-deadline writes
+// without asking for a preemption timer: on AMD it takes none before.
+var amdTimers = kernel.First(kernel.AMD, func(k *kernel.Kernel) bool { return k.Fastpath.Deadline && !k.Fastpath.DeadlineHV })
